@@ -25,7 +25,6 @@ from .core.dtypes import complex64 as complex64
 from .core.dtypes import complex128 as complex128
 from .core.dtypes import double as double
 from .core.dtypes import dtype as dtype
-from .core.dtypes import finfo as finfo
 from .core.dtypes import float as float
 from .core.dtypes import float16 as float16
 from .core.dtypes import float32 as float32
@@ -44,6 +43,7 @@ from .core.dtypes import uint16 as uint16
 from .core.dtypes import uint32 as uint32
 from .core.dtypes import uint64 as uint64
 from .core.lazy import lazy_attributes as _lazy_attributes
+from .core.limits import finfo as finfo
 from .core.memory_format import channels_last as channels_last
 from .core.memory_format import channels_last_3d as channels_last_3d
 from .core.memory_format import contiguous_format as contiguous_format
@@ -85,6 +85,7 @@ from .functions.composites import norm as norm
 from .functions.composites import positive as positive
 from .functions.composites import ravel as ravel
 from .functions.composites import row_stack as row_stack
+from .functions.composites import scatter_reducing as _scatter_reducing
 from .functions.composites import tensor_split as tensor_split
 from .functions.composites import vstack as vstack
 from .functions.creation import arange as arange
@@ -232,7 +233,6 @@ if _TYPE_CHECKING:
     from .functions.promotion import can_cast as can_cast
     from .functions.promotion import promote_types as promote_types
     from .functions.promotion import result_type as result_type
-    from .functions.properties import UntypedStorage as UntypedStorage
     from .functions.properties import get_device as get_device
     from .functions.properties import is_conj as is_conj
     from .functions.properties import is_inference as is_inference
@@ -248,6 +248,8 @@ if _TYPE_CHECKING:
     from .functions.segments import segment_reduce as segment_reduce
     from .functions.short_time_fourier import istft as istft
     from .functions.short_time_fourier import stft as stft
+    from .functions.storages import TypedStorage as TypedStorage
+    from .functions.storages import UntypedStorage as UntypedStorage
     from .functions.windows import bartlett_window as bartlett_window
     from .functions.windows import blackman_window as blackman_window
     from .functions.windows import hamming_window as hamming_window
@@ -323,10 +325,23 @@ if _TYPE_CHECKING:
 
 _install_methods()
 _BY_KEYWORD["where", "domain"] = _where_on
+_BY_KEYWORD["scatter", "reduce"] = _scatter_reducing
 _name_missing_methods(Tensor)
 _copyreg.pickle(Tensor, _leaf_parts)
 
 newaxis = None
+
+# Functions of lists of tensors: those that have an in-place twin, and the others.
+_WITH_IN_PLACE = (
+    *("abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min"),
+    *("cos", "cosh", "div", "erf", "erfc", "exp", "expm1", "floor", "frac", "lerp", "lgamma"),
+    *("log", "log10", "log1p", "log2", "maximum", "minimum", "mul", "neg", "pow", "reciprocal"),
+    *("round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "sub", "tan", "tanh", "trunc"),
+)
+_FOREACH = (
+    *(f"{name}{end}" for name in _WITH_IN_PLACE for end in ("", "_")),
+    *("clone", "copy_", "max", "mm", "norm", "powsum", "zero_"),
+)
 
 # Names of further modules, which are imported when one of them is first asked for.
 _FURTHER = {
@@ -346,9 +361,9 @@ _FURTHER = {
     ),
     ".functions.promotion": "can_cast promote_types result_type",
     ".functions.properties": (
-        "UntypedStorage get_device is_conj is_inference is_neg is_nonzero is_same_size is_signed "
-        "layout strided"
+        "get_device is_conj is_inference is_neg is_nonzero is_same_size is_signed layout strided"
     ),
+    ".functions.storages": "TypedStorage UntypedStorage",
     ".functions.windows": (
         "bartlett_window blackman_window hamming_window hann_window kaiser_window"
     ),
@@ -423,6 +438,7 @@ _LAZY = {
         )
     },
     **{name: (".nn.activations.functions", name) for name in ("rrelu", "rrelu_")},
+    **{f"_foreach_{name}": (".functions.foreach", f"_foreach_{name}") for name in _FOREACH},
     "segment_reduce": (".functions.segments", "segment_reduce"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
     "__version__": (".version", "__version__"),

@@ -100,8 +100,8 @@ def is_warn_always_enabled() -> bool:
 
 
 def is_storage(obj: Any, /) -> bool:
-    """Return whether it is the memory of a tensor, as `Tensor.untyped_storage` returns it."""
-    return type(obj).__name__ == "UntypedStorage"
+    """Return whether it is the memory of a tensor, as `Tensor.storage` returns it."""
+    return type(obj).__name__ in ("TypedStorage", "UntypedStorage")
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:

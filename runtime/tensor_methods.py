@@ -22,6 +22,7 @@ from .functions.numpy_protocol import ValueMethods
 from .functions.predicates import PredicateMethods
 from .functions.properties import PROPERTIES, PropertyMethods
 from .functions.splitting import SplittingMethods
+from .functions.storages import StorageMethods
 from .functions.strided import StridedMethods
 from .functions.unique import UniqueMethods
 from .generated import METHODS
@@ -68,6 +69,7 @@ class TensorMethods(
     RandomMethods,
     RequiresGradMethods,
     ResizeMethods,
+    StorageMethods,
     SplittingMethods,
     StridedMethods,
     UniqueMethods,

@@ -49,6 +49,7 @@ def _copy(op: OpSpec, node: str) -> OpSpec:
         inplace=False,
         layout=(),
         node=node,
+        takes_out=True,
     )
 
 

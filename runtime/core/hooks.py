@@ -25,6 +25,10 @@ class RemovableHandle:
         """Take the hook away; doing it twice is harmless."""
         self._hooks.pop(self.id, None)
 
+    def hooks_dict_ref(self) -> dict[int, Callable[..., Any]]:
+        """Return the hooks that this one is, or was, among, by their numbers."""
+        return self._hooks
+
     def __enter__(self) -> RemovableHandle:
         return self
 

@@ -23,6 +23,10 @@ class UnmetRequirement(RuntimeError):
     """A call that an op is not meant for."""
 
 
+class DimensionOutOfRange(IndexError, UnmetRequirement):
+    """A call that names a dimension which the tensor does not have."""
+
+
 def failure(op_name: str, error: Exception, *args: object) -> Exception:
     """The exception to raise for what `op_name(*args)` raised.
 
@@ -51,7 +55,7 @@ def failure(op_name: str, error: Exception, *args: object) -> Exception:
     if isinstance(error, TypeError):
         return TypeError(f"{error} in {call}")
     if isinstance(error, IndexError):
-        return IndexError(f"{error} in {call}")
+        return IndexError(f"{_of_dimensions(str(error))} in {call}")
     error.add_note(f"in {call}")
     return error
 
@@ -97,10 +101,18 @@ def complex_refused(kind: type[RuntimeError], op_name: str, *args: object) -> Ru
     )
 
 
+def _of_dimensions(message: str) -> str:
+    """Return NumPy's message in PyTorch's words."""
+    if message.endswith("with size 0"):
+        return "index is out of bounds for dimension with size 0"
+    return message.replace("for axis", "for dimension")
+
+
 def unmet_requirement(op_name: str, requirement: str, /, **given: object) -> UnmetRequirement:
     """Make the error of a call that an op is not meant for, with the arguments that tell so."""
     described = ", ".join(f"{name}: {_describe(value)}" for name, value in given.items())
-    return UnmetRequirement(f"{op_name}: {requirement}, but got {described}")
+    kind = DimensionOutOfRange if "out of range" in requirement else UnmetRequirement
+    return kind(f"{op_name}: {requirement}, but got {described}")
 
 
 def describe_call(op_name: str, args: Sequence[object]) -> str:
@@ -194,10 +206,18 @@ def _cannot_multiply(_message: str, arrays: list[Array]) -> str | None:
 
 
 def _bad_reshape(message: str, _arrays: list[Array]) -> str | None:
-    found = re.search(r"cannot reshape array of size (\d+) into shape \(([-\d, ]*)\)", message)
+    found = re.search(
+        r"cannot reshape array of size (\d+) into shape \(([-\d, newaxis]*)\)", message
+    )
     if found is None:
         return None
-    shape = [int(length) for length in found[2].split(",") if length.strip()]
+    given = found[2].replace("newaxis", "-1").split(",")
+    shape = [int(length) for length in given if length.strip()]
+    if found[1] == "0" and 0 in shape:  # NumPy leaves out a -1 at the beginning
+        return (
+            f"cannot reshape tensor of 0 elements into shape {shape} because the unspecified "
+            "dimension size -1 can be any value and is ambiguous"
+        )
     return f"shape '{shape}' is invalid for input of size {found[1]}"
 
 

@@ -1,7 +1,7 @@
 """Probability distributions: samples, densities, entropies and divergences."""
 
 from ..core.missing import explaining as _explaining
-from . import constraint_registry, constraints, kl, transforms
+from . import constraint_registry, constraints, kl, transforms, utils
 from . import kl_across as _kl_across  # noqa: F401  it registers pairs
 from .constraint_registry import biject_to, transform_to
 from .continuous import (
@@ -24,7 +24,9 @@ from .counts import (
 )
 from .discrete import Bernoulli, Categorical, Poisson
 from .distribution import Distribution
+from .exponential_family import ExponentialFamily
 from .gammas import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
+from .generalized_pareto import GeneralizedPareto
 from .halves import HalfCauchy, HalfNormal
 from .images import (
     InverseGamma,
@@ -42,8 +44,10 @@ from .transformed import Independent, LogNormal, TransformedDistribution
 from .transforms import (
     AbsTransform,
     AffineTransform,
+    CatTransform,
     ComposeTransform,
     CorrCholeskyTransform,
+    CumulativeDistributionTransform,
     ExpTransform,
     IndependentTransform,
     LowerCholeskyTransform,
@@ -53,6 +57,7 @@ from .transforms import (
     SigmoidTransform,
     SoftmaxTransform,
     SoftplusTransform,
+    StackTransform,
     StickBreakingTransform,
     TanhTransform,
     Transform,
@@ -66,18 +71,22 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Binomial",
+    "CatTransform",
     "Categorical",
     "Cauchy",
     "Chi2",
     "ComposeTransform",
     "ContinuousBernoulli",
     "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "ExponentialFamily",
     "FisherSnedecor",
     "Gamma",
+    "GeneralizedPareto",
     "Geometric",
     "Gumbel",
     "HalfCauchy",
@@ -109,6 +118,7 @@ __all__ = [
     "SigmoidTransform",
     "SoftmaxTransform",
     "SoftplusTransform",
+    "StackTransform",
     "StickBreakingTransform",
     "StudentT",
     "TanhTransform",
@@ -127,6 +137,7 @@ __all__ = [
     "register_kl",
     "transform_to",
     "transforms",
+    "utils",
 ]
 
 __getattr__ = _explaining(__name__)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.missing import explaining as _explaining
 from . import constraints
+from .part_transforms import CatTransform, StackTransform
 from .scalar_transforms import (
     AffineTransform,
     ComposeTransform,
@@ -107,5 +108,19 @@ def _independent(registry: ConstraintRegistry) -> Factory:
     )
 
 
+def _cat(registry: ConstraintRegistry) -> Factory:
+    return lambda constraint: CatTransform(
+        [registry(part) for part in constraint.cseq], constraint.dim, constraint.lengths
+    )
+
+
+def _stack(registry: ConstraintRegistry) -> Factory:
+    return lambda constraint: StackTransform(
+        [registry(part) for part in constraint.cseq], constraint.dim
+    )
+
+
 for _registry in (biject_to, transform_to):
     _registry.register(constraints.independent, _independent(_registry))
+    _registry.register(constraints.cat, _cat(_registry))
+    _registry.register(constraints.stack, _stack(_registry))

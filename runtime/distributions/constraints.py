@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.missing import explaining as _explaining
 from ..core.tensor import wrap
+from ..dispatch.registry import ops
 
 __all__ = [
     "Constraint",
+    "MixtureSameFamilyConstraint",
     "boolean",
+    "cat",
     "corr_cholesky",
     "dependent",
     "dependent_property",
@@ -37,6 +41,7 @@ __all__ = [
     "real_vector",
     "simplex",
     "square",
+    "stack",
     "symmetric",
     "unit_interval",
 ]
@@ -281,6 +286,66 @@ class _LowerTriangular(Constraint):
     def check(self, value: Any) -> Any:
         """Return whether each matrix is one."""
         return (value.tril() == value).all(-1).all(-1)
+
+
+class MixtureSameFamilyConstraint(Constraint):
+    """Values that meet the constraint of every component of a mixture."""
+
+    def __init__(self, base_constraint: Constraint) -> None:
+        self.base_constraint = base_constraint
+        self.is_discrete = base_constraint.is_discrete
+        self.event_dim = base_constraint.event_dim
+
+    def check(self, value: Any) -> Any:
+        """Return whether each event meets the constraint of every component."""
+        result = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
+        count = value.ndim - self.event_dim
+        return result.reshape((*result.shape[:count], -1)).all(-1)
+
+
+class _Parts(Constraint):
+    """Base of constraints, one for each of the parts of a tensor along `dim`."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int) -> None:
+        self.cseq = list(cseq)
+        if not all(isinstance(constraint, Constraint) for constraint in self.cseq):
+            raise TypeError(f"{type(self).__name__.lstrip('_')} takes a sequence of Constraints")
+        self.dim = dim
+        self.is_discrete = any(constraint.is_discrete for constraint in self.cseq)
+        self.event_dim = max((constraint.event_dim for constraint in self.cseq), default=0)
+
+
+class cat(_Parts):
+    """Pieces of the given lengths along `dim`, each with a constraint; of length 1 by default."""
+
+    def __init__(
+        self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None
+    ) -> None:
+        super().__init__(cseq, dim)
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.cseq):
+            raise ValueError(f"{len(self.cseq)} constraints, but {len(self.lengths)} lengths")
+
+    def check(self, value: Any) -> Any:
+        """Return, of each piece, whether it meets its constraint."""
+        parts = value.split(self.lengths, self.dim)
+        checked = [c.check(part) for c, part in zip(self.cseq, parts, strict=True)]
+        return ops.cat(checked, self.dim)
+
+
+class stack(_Parts):
+    """Slices along `dim`, each with a constraint."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
+        super().__init__(cseq, dim)
+        if dim + self.event_dim < 0:
+            self.event_dim += 1
+
+    def check(self, value: Any) -> Any:
+        """Return, of each slice, whether it meets its constraint."""
+        slices = value.unbind(self.dim)
+        checked = [c.check(part) for c, part in zip(self.cseq, slices, strict=True)]
+        return ops.stack(checked, self.dim)
 
 
 dependent = _Dependent()

@@ -14,6 +14,7 @@ from ..dispatch.registry import ops
 from ..random import rand, randn
 from . import constraints
 from .distribution import Distribution, Values, batch_of, broadcast_all, constant_like
+from .exponential_family import ExponentialFamily
 from .factors import factor_of, from_factor, given_matrix
 
 
@@ -53,8 +54,17 @@ class _LocationScale(Distribution):
         return drawn.clamp(min=np.finfo(dtype).tiny)
 
 
-class Normal(_LocationScale):
+class Normal(_LocationScale, ExponentialFamily):
     """Normal distribution of mean `loc` and standard deviation `scale`."""
+
+    _mean_carrier_measure = 0.0
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return self.loc / self.scale**2, -0.5 / self.scale**2
+
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
+        return -0.25 * x**2 / y + 0.5 * (-math.pi / y).log()
 
     @property
     def stddev(self) -> Any:
@@ -255,7 +265,7 @@ class Uniform(Distribution):
         return (self.high - self.low).log()
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     """Exponential distribution of mean `1 / rate`."""
 
     arg_constraints: ClassVar[Any] = {"rate": constraints.positive}
@@ -269,6 +279,15 @@ class Exponential(Distribution):
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
         return self._expanded(batch_shape, ("rate",))
+
+    _mean_carrier_measure = 0.0
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return (-self.rate,)
+
+    def _log_normalizer(self, x: Any) -> Any:
+        return -(-x).log()
 
     @property
     def mean(self) -> Any:

@@ -12,6 +12,7 @@ from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from . import constraints
 from .distribution import Distribution, Values, batch_of, broadcast_all
+from .exponential_family import ExponentialFamily
 
 
 def clamped(probs: Any) -> Any:
@@ -65,7 +66,7 @@ class Trials(Distribution):
         return self.probs.detach().numpy(), self._extended_shape(sample_shape)
 
 
-class Bernoulli(Trials):
+class Bernoulli(Trials, ExponentialFamily):
     """0 or 1, and 1 with the probability `probs`, or of the log odds `logits`."""
 
     arg_constraints: ClassVar[Any] = {
@@ -79,6 +80,15 @@ class Bernoulli(Trials):
         self, probs: Values = None, logits: Values = None, validate_args: bool | None = None
     ) -> None:
         super().__init__(self._set(probs, logits), validate_args=validate_args)
+
+    _mean_carrier_measure = 0.0
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return (self.logits,)
+
+    def _log_normalizer(self, x: Any) -> Any:
+        return log1p_exp(x)
 
     @property
     def mean(self) -> Any:
@@ -237,7 +247,7 @@ class OfCategories(Distribution):
         return self._categorical.probs
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     """Poisson distribution of mean `rate`."""
 
     arg_constraints: ClassVar[Any] = {"rate": constraints.nonnegative}
@@ -250,6 +260,13 @@ class Poisson(Distribution):
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
         return self._expanded(batch_shape, ("rate",))
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return (self.rate.log(),)
+
+    def _log_normalizer(self, x: Any) -> Any:
+        return x.exp()
 
     @property
     def mean(self) -> Any:

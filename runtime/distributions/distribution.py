@@ -74,6 +74,20 @@ class Distribution:
         """Return the distribution for a larger batch."""
         raise NotImplementedError(f"{type(self).__name__} does not define expand")
 
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """Return what `expand` of a class fills: an instance without attributes, or the given one.
+
+        NotImplementedError for subclasses with an `__init__` of their own that do not define it.
+        """
+        if _instance is not None:
+            return _instance
+        if type(self).__init__ is not cls.__init__:  # type: ignore[misc]
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ "
+                "method must also define a custom .expand() method."
+            )
+        return object.__new__(type(self))
+
     def _expanded(self, batch_shape: Sequence[int], names: Sequence[str]) -> Any:
         """Return a copy of which some attributes have another batch shape."""
         new = object.__new__(type(self))

@@ -18,6 +18,7 @@ from ..dispatch.registry import ops
 from ..random import _standard_gamma, randn
 from . import constraints
 from .distribution import Distribution, Values, batch_of, broadcast_all
+from .exponential_family import ExponentialFamily
 
 
 def _positive(drawn: Any) -> Any:
@@ -25,7 +26,7 @@ def _positive(drawn: Any) -> Any:
     return drawn.clamp(min=float(np.finfo(drawn.dtype).tiny))
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """Gamma distribution of a concentration (shape) and a rate (inverse scale)."""
 
     arg_constraints: ClassVar[Any] = {
@@ -45,6 +46,15 @@ class Gamma(Distribution):
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
         return self._expanded(batch_shape, ("concentration", "rate"))
+
+    _mean_carrier_measure = 0.0
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return self.concentration - 1, -self.rate
+
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
+        return ops.lgamma(x + 1) - (x + 1) * (-y).log()
 
     @property
     def mean(self) -> Any:
@@ -83,7 +93,7 @@ class Gamma(Distribution):
         return a - self.rate.log() + ops.lgamma(a) + (1 - a) * ops.digamma(a)
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """Dirichlet distribution of vectors that sum to 1."""
 
     arg_constraints: ClassVar[Any] = {
@@ -102,6 +112,13 @@ class Dirichlet(Distribution):
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
         return self._expanded(batch_shape, ("concentration",))
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return (self.concentration,)
+
+    def _log_normalizer(self, x: Any) -> Any:
+        return ops.lgamma(x).sum(-1) - ops.lgamma(x.sum(-1))
 
     @property
     def mean(self) -> Any:
@@ -145,7 +162,7 @@ class Dirichlet(Distribution):
         )
 
 
-class Beta(Distribution):
+class Beta(ExponentialFamily):
     """Beta distribution of numbers between 0 and 1."""
 
     arg_constraints: ClassVar[Any] = {
@@ -165,6 +182,13 @@ class Beta(Distribution):
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
         return self._expanded(batch_shape, ("concentration1", "concentration0"))
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return self.concentration1, self.concentration0
+
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
+        return ops.lgamma(x) + ops.lgamma(y) - ops.lgamma(x + y)
 
     @property
     def mean(self) -> Any:

@@ -13,15 +13,12 @@ from .continuous import Cauchy, Exponential, Gumbel, Laplace, MultivariateNormal
 from .counts import Binomial, Geometric, OneHotCategorical
 from .discrete import Bernoulli, Categorical, Poisson
 from .distribution import Distribution
+from .exponential_family import ExponentialFamily, slopes_of
 from .gammas import Beta, Dirichlet, Gamma
 from .halves import HalfNormal
 from .low_rank import LowRankMultivariateNormal
-from .transformed import (
-    Independent,
-    LogNormal,
-    TransformedDistribution,
-    sum_rightmost,
-)
+from .scalar_transforms import sum_rightmost
+from .transformed import Independent, LogNormal, TransformedDistribution
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -267,3 +264,18 @@ def _independent(p: Any, q: Any) -> Any:
         raise NotImplementedError("KL of Independent distributions of different dimensions")
     found = kl_divergence(p.base_dist, q.base_dist)
     return sum_rightmost(found, p.reinterpreted_batch_ndims)
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _of_one_family(p: Any, q: Any) -> Any:
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            "The cross KL-divergence between different exponential families cannot be computed "
+            "using Bregman divergences"
+        )
+    params, normalizer, slopes = slopes_of(p)
+    others = q._natural_params
+    result = q._log_normalizer(*others) - normalizer
+    for param, other, slope in zip(params, others, slopes, strict=True):
+        result = result - sum_rightmost((other - param) * slope, len(q.event_shape))
+    return result

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
+from ..functions.splitting import broadcast_shapes
 from . import constraints
 
 
@@ -20,14 +21,20 @@ class Transform:
     domain: Any = constraints.real
     codomain: Any = constraints.real
     bijective = True
-    event_dim = 0
-    """The dimensions of what is transformed as one."""
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
         self._cached: tuple[Any, Any] = (None, None)
+
+    @property
+    def event_dim(self) -> int:
+        """Return how many dimensions are transformed as one; ValueError if that changes them."""
+        count: int = self.domain.event_dim
+        if count != self.codomain.event_dim:
+            raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
+        return count
 
     @property
     def inv(self) -> Transform:
@@ -49,7 +56,9 @@ class Transform:
     def _inv_call(self, y: Any) -> Any:
         if self._cache_size and y is self._cached[1]:
             return self._cached[0]
-        return self._inverse(y)
+        x = self._inverse(y)
+        self._cached = (x, y) if self._cache_size else (None, None)
+        return x
 
     def _call(self, x: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not define _call")
@@ -88,7 +97,6 @@ class _Inverse(Transform):
         super().__init__()
         self._transform = transform
         self.domain, self.codomain = transform.codomain, transform.domain
-        self.event_dim = transform.event_dim
         self.bijective = transform.bijective
 
     @property
@@ -134,8 +142,12 @@ class ComposeTransform(Transform):
         if self.parts:
             self.domain = _of_all([(p.domain, p.codomain) for p in reversed(self.parts)])
             self.codomain = _of_all([(p.codomain, p.domain) for p in self.parts])
-        self.event_dim = max((part.event_dim for part in self.parts), default=0)
         self.bijective = all(part.bijective for part in self.parts)
+
+    @property
+    def inv(self) -> Transform:
+        """Return the inverses of the parts, the last first."""
+        return ComposeTransform([part.inv for part in reversed(self.parts)])
 
     @property
     def sign(self) -> Any:
@@ -157,11 +169,12 @@ class ComposeTransform(Transform):
         if not self.parts:
             return x * 0
         total: Any = 0
+        count: int = self.domain.event_dim
         for part in self.parts:
-            after = part(x)
+            after = y if part is self.parts[-1] else part(x)
             change = part.log_abs_det_jacobian(x, after)
-            more = self.event_dim - part.event_dim
-            total = total + (change.sum(tuple(range(-more, 0))) if more else change)
+            total = total + sum_rightmost(change, count - part.domain.event_dim)
+            count += part.codomain.event_dim - part.domain.event_dim
             x = after
         return total
 
@@ -181,6 +194,11 @@ class ComposeTransform(Transform):
         return isinstance(other, ComposeTransform) and self.parts == other.parts
 
     __hash__ = Transform.__hash__
+
+
+def sum_rightmost(value: Any, count: int) -> Any:
+    """Sum over the last dimensions."""
+    return value.sum(tuple(range(-count, 0))) if count else value
 
 
 def _of_all(parts: Sequence[tuple[Any, Any]]) -> Any:
@@ -278,8 +296,38 @@ class SoftplusTransform(_Simple):
         return -ops.softplus(-x)
 
 
-class PowerTransform(Transform):
+class _Parametrized(Transform):
+    """Base of transforms with numbers or tensors, whose names are `_parameters`."""
+
+    _parameters: ClassVar[tuple[str, ...]]
+
+    def _values(self) -> list[Any]:
+        return [getattr(self, name) for name in self._parameters]
+
+    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of the image: the parameters broadcast."""
+        return broadcast_shapes(shape, *(getattr(value, "shape", ()) for value in self._values()))
+
+    inverse_shape = forward_shape
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Parametrized) or type(self) is not type(other):
+            return False
+        pairs = zip(self._values(), other._values(), strict=True)
+        return all(a is b or bool(np.all(plain_array(a) == plain_array(b))) for a, b in pairs)
+
+    __hash__ = Transform.__hash__
+
+
+def plain_array(value: Any) -> Any:
+    """Return the array of a tensor; a number as it is."""
+    return value.array if isinstance(value, Tensor) else value
+
+
+class PowerTransform(_Parametrized):
     """Positive numbers to the power `exponent`."""
+
+    _parameters = ("exponent",)
 
     domain: Any = constraints.positive
     codomain: Any = constraints.positive
@@ -305,13 +353,14 @@ class PowerTransform(Transform):
         return (self.exponent * y / x).abs().log()
 
 
-class AffineTransform(Transform):
+class AffineTransform(_Parametrized):
     """The map `loc + scale * x`; the last `event_dim` dimensions are one event."""
+
+    _parameters = ("loc", "scale")
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.loc, self.scale = loc, scale
-        self.event_dim = event_dim
         if event_dim:
             self.domain = self.codomain = constraints.independent(constraints.real, event_dim)
 
@@ -333,4 +382,30 @@ class AffineTransform(Transform):
             result = (self.scale.abs().log() + x * 0).expand(x.shape)
         else:
             result = x * 0 + math.log(abs(self.scale))
-        return result.sum(tuple(range(-self.event_dim, 0))) if self.event_dim else result
+        return sum_rightmost(result, self.event_dim)
+
+
+class CumulativeDistributionTransform(Transform):
+    """The `cdf` of a distribution of numbers, which makes its samples uniform."""
+
+    codomain: Any = constraints.unit_interval
+    sign = 1
+
+    def __init__(self, distribution: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.distribution = distribution
+
+    @property
+    def domain(self) -> Any:
+        """Return the support of the distribution."""
+        return self.distribution.support
+
+    def _call(self, x: Any) -> Any:
+        return self.distribution.cdf(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return self.distribution.icdf(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """Compute `log |dy/dx|` of `y = transform(x)`: the density's logarithm."""
+        return self.distribution.log_prob(x)

@@ -11,7 +11,7 @@ from ..core.tensor import Size
 from . import constraints
 from .continuous import Normal
 from .distribution import Distribution, Values
-from .scalar_transforms import ComposeTransform, ExpTransform, Transform
+from .scalar_transforms import ComposeTransform, ExpTransform, Transform, sum_rightmost
 
 
 class Independent(Distribution):
@@ -95,25 +95,34 @@ class TransformedDistribution(Distribution):
     def __init__(
         self,
         base_distribution: Distribution,
-        transforms: Transform | list[Transform],
+        transforms: Transform | Sequence[Transform],
         validate_args: bool | None = None,
     ) -> None:
-        given = transforms if isinstance(transforms, list) else [transforms]
+        given: list[Any] = transforms if isinstance(transforms, list) else [transforms]
         if not all(isinstance(transform, Transform) for transform in given):
             raise ValueError(
                 f"transforms must be a Transform or a list of Transforms, but was {transforms}"
             )
-        self.transforms = given
+        self.transforms: list[Transform] = given
         self.base_dist = base_distribution
         whole = ComposeTransform(given)
-        event_dim = max(len(base_distribution.event_shape), whole.event_dim)
-        more = event_dim - len(base_distribution.event_shape)
-        if more:
-            self.base_dist = Independent(base_distribution, more)
-        base = self.base_dist
-        shape = whole.forward_shape((*base.batch_shape, *base.event_shape))
-        split = len(shape) - event_dim
-        super().__init__(shape[:split], shape[split:], validate_args)
+        inside, outside = whole.domain.event_dim, whole.codomain.event_dim
+        base = base_distribution
+        shape = (*base.batch_shape, *base.event_shape)
+        if len(shape) < inside:
+            raise ValueError(
+                f"base_distribution needs to have shape with size at least {inside}, but got "
+                f"{shape}."
+            )
+        image = whole.forward_shape(shape)
+        needed = whole.inverse_shape(image)
+        if tuple(needed) != shape:
+            base = base.expand(needed[: len(needed) - len(base.event_shape)])
+        if inside > len(base.event_shape):
+            base = Independent(base, inside - len(base.event_shape))
+        self.base_dist = base
+        split = len(image) - outside - max(len(base.event_shape) - inside, 0)
+        super().__init__(image[:split], image[split:], validate_args)
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
@@ -133,7 +142,10 @@ class TransformedDistribution(Distribution):
         """Return the distribution for a larger batch."""
         new = object.__new__(type(self))
         vars(new).update(vars(self))
-        new.base_dist = self.base_dist.expand(batch_shape)
+        whole = ComposeTransform(self.transforms)
+        shape = whole.inverse_shape((*batch_shape, *self._event_shape))
+        base = self.base_dist
+        new.base_dist = base.expand(shape[: len(shape) - len(base.event_shape)])
         new._batch_shape = Size(batch_shape)
         return new
 
@@ -159,9 +171,11 @@ class TransformedDistribution(Distribution):
         for transform in reversed(self.transforms):
             before = transform._inv_call(value)
             change = transform.log_abs_det_jacobian(before, value)
-            total = total - sum_rightmost(change, count - transform.event_dim)
+            count += transform.domain.event_dim - transform.codomain.event_dim
+            total = total - sum_rightmost(change, count - transform.domain.event_dim)
             value = before
-        return total + self.base_dist.log_prob(value)
+        density = self.base_dist.log_prob(value)
+        return total + sum_rightmost(density, count - len(self.base_dist.event_shape))
 
     def cdf(self, value: Values) -> Any:
         """Compute the probability of what is not above `value`."""
@@ -178,11 +192,6 @@ class TransformedDistribution(Distribution):
         """Turn a probability round where the transforms are decreasing."""
         sign = math.prod(transform.sign for transform in self.transforms)
         return sign * (value - 0.5) + 0.5
-
-
-def sum_rightmost(value: Any, count: int) -> Any:
-    """Sum over the last dimensions."""
-    return value.sum(tuple(range(-count, 0))) if count else value
 
 
 class LogNormal(TransformedDistribution):

@@ -1,9 +1,11 @@
 """Transforms of distributions: those of numbers, and those of vectors and matrices."""
 
 from ..core.missing import explaining as _explaining
+from .part_transforms import CatTransform, StackTransform
 from .scalar_transforms import (
     AffineTransform,
     ComposeTransform,
+    CumulativeDistributionTransform,
     ExpTransform,
     PowerTransform,
     SigmoidTransform,
@@ -26,8 +28,10 @@ from .vector_transforms import (
 __all__ = [
     "AbsTransform",
     "AffineTransform",
+    "CatTransform",
     "ComposeTransform",
     "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
     "ExpTransform",
     "IndependentTransform",
     "LowerCholeskyTransform",
@@ -37,6 +41,7 @@ __all__ = [
     "SigmoidTransform",
     "SoftmaxTransform",
     "SoftplusTransform",
+    "StackTransform",
     "StickBreakingTransform",
     "TanhTransform",
     "Transform",

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from . import constraints
-from .scalar_transforms import Transform
+from .scalar_transforms import Transform, sum_rightmost
 
 
 class AbsTransform(Transform):
@@ -38,7 +38,6 @@ class SoftmaxTransform(Transform):
     domain: Any = constraints.real_vector
     codomain: Any = constraints.simplex
     bijective = False
-    event_dim = 1
 
     def _call(self, x: Any) -> Any:
         shifted = (x - x.max(-1, True)[0]).exp()
@@ -58,7 +57,6 @@ class StickBreakingTransform(Transform):
 
     domain: Any = constraints.real_vector
     codomain: Any = constraints.simplex
-    event_dim = 1
 
     def _offset(self, size: int, dtype: Any) -> Any:
         return wrap(np.arange(size, 0, -1).astype(dtype))
@@ -102,7 +100,6 @@ class CorrCholeskyTransform(Transform):
 
     domain: Any = constraints.real_vector
     codomain: Any = constraints.corr_cholesky
-    event_dim = 1
     bijective = True
 
     def _call(self, x: Any) -> Any:
@@ -163,7 +160,6 @@ class LowerCholeskyTransform(Transform):
 
     domain: Any = constraints.independent(constraints.real, 2)
     codomain: Any = constraints.lower_cholesky
-    event_dim = 2
 
     def _call(self, x: Any) -> Any:
         return x.tril(-1) + ops.diag_embed(x.diagonal(0, -2, -1).exp())
@@ -182,7 +178,6 @@ class PositiveDefiniteTransform(Transform):
 
     domain: Any = constraints.independent(constraints.real, 2)
     codomain: Any = constraints.positive_definite
-    event_dim = 2
 
     def _call(self, x: Any) -> Any:
         factor = LowerCholeskyTransform()(x)
@@ -206,7 +201,6 @@ class IndependentTransform(Transform):
         super().__init__(cache_size)
         self.base_transform = base_transform
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
-        self.event_dim = base_transform.event_dim + reinterpreted_batch_ndims
         self.bijective = base_transform.bijective
         more = reinterpreted_batch_ndims
         self.domain = constraints.independent(base_transform.domain, more)
@@ -218,15 +212,27 @@ class IndependentTransform(Transform):
         return self.base_transform.sign
 
     def _call(self, x: Any) -> Any:
+        if x.ndim < self.domain.event_dim:
+            raise ValueError("Too few dimensions on input")
         return self.base_transform(x)
 
     def _inverse(self, y: Any) -> Any:
+        if y.ndim < self.codomain.event_dim:
+            raise ValueError("Too few dimensions on input")
         return self.base_transform._inv_call(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Compute `log |dy/dx|` of `y = transform(x)`."""
         found = self.base_transform.log_abs_det_jacobian(x, y)
-        return found.sum(tuple(range(-self.reinterpreted_batch_ndims, 0)))
+        return sum_rightmost(found, self.reinterpreted_batch_ndims)
+
+    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of the image."""
+        return self.base_transform.forward_shape(shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of what has an image of a shape."""
+        return self.base_transform.inverse_shape(shape)
 
     def __repr__(self) -> str:
         return f"IndependentTransform({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
@@ -240,7 +246,6 @@ class ReshapeTransform(Transform):
         self.in_shape, self.out_shape = tuple(in_shape), tuple(out_shape)
         if math.prod(self.in_shape) != math.prod(self.out_shape):
             raise ValueError("in_shape, out_shape have different numbers of elements")
-        self.event_dim = max(len(self.in_shape), len(self.out_shape))
         self.domain = constraints.independent(constraints.real, len(self.in_shape))
         self.codomain = constraints.independent(constraints.real, len(self.out_shape))
 

@@ -18,7 +18,20 @@ class ComplexParts:
         """A view of the real parts; a real tensor itself."""
         return ops.real(self)
 
+    @real.setter
+    def real(self: Any, value: Any) -> None:
+        ops.real(self).copy_(_real_part(value))
+
     @property
     def imag(self: Any) -> Tensor:
         """A view of the imaginary parts; RuntimeError for a real tensor, which has none."""
         return ops.imag(self)
+
+    @imag.setter
+    def imag(self: Any, value: Any) -> None:
+        ops.imag(self).copy_(_real_part(value))
+
+
+def _real_part(value: Any) -> Any:
+    """Return what is written to a part; of complex numbers their real part, as PyTorch does."""
+    return ops.real(value) if isinstance(value, Tensor) and value.dtype.kind == "c" else value

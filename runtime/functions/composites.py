@@ -10,14 +10,17 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core.lazy import LazyModule
 from ..core.memory_format import contiguous_format, outermost_first, preserve_format, wrong_rank
 from ..core.memory_format import memory_format as MemoryFormat
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor, normalize_dim, wrap
+from ..core.type_promotion import type_name
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
 from ..forward_ad.tangent_layout import lay_out
-from ..inplace.keywords import accepts_numpy_names
+from ..inplace.keywords import accepts_numpy_names, write_out
 from ..inplace.ops import in_place
 
 if TYPE_CHECKING:
@@ -42,17 +45,36 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return ops.split(input, -(-length // chunks), dim)
 
 
+def scatter_reducing(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, reduce: str, value: Any = None
+) -> Tensor:
+    """`scatter` that adds to, or multiplies, what is there: `reduce` is "add" or "multiply".
+
+    RuntimeError for another word. Gradients flow, as through `scatter_add` and `scatter_reduce`.
+    """
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    given = value if src is None else src
+    if not isinstance(given, Tensor):
+        given = wrap(np.full(index.shape, given, input.dtype))
+    if reduce == "add":
+        return ops.scatter_add(input, dim, index, given)
+    return ops.scatter_reduce(input, dim, index, given, "prod")
+
+
 @accepts_numpy_names
 def tensor_split(
     input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
     """Split `dim` into views: a number of them of nearly one length, or cut at positions."""
     if not input.ndim:
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got 0")
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
     length = input.shape[normalize_dim(dim, input.ndim)]
     given: Any = indices_or_sections
     if not isinstance(given, int | list | tuple):
-        given = given.tolist()
+        given = _positions(given)
     if isinstance(given, int):
         if given < 1:
             raise RuntimeError(f"number of sections must be larger than 0, got {given}")
@@ -65,6 +87,21 @@ def tensor_split(
         part(input, dim, start, max(_cut(start, length), _cut(end, length)))
         for start, end in zip([0, *ends], [*ends, length], strict=True)
     )
+
+
+def _positions(given: Tensor) -> Any:
+    """Return a tensor of positions as numbers; RuntimeError for another dtype or shape."""
+    if given.dtype != np.int64:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{type_name(given.dtype)}"
+        )
+    if given.ndim > 1:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+            f"one-dimensional tensor, but got a tensor with {given.ndim} dims"
+        )
+    return given.tolist()
 
 
 def _cut(end: int, length: int) -> int:
@@ -122,7 +159,8 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
         for at, to in zip(sources, destinations, strict=True)
     }
     if len(moved) < len(sources) or len(set(moved.values())) < len(sources):
-        raise RuntimeError(f"movedim: repeated dim in {sources} or in {destinations}")
+        at = "source" if len(set(sources)) < len(sources) else "destination"
+        raise RuntimeError(f"movedim: repeated dim in `{at}` ({sources}, {destinations})")
     if not input.ndim:
         return ops.alias(input)
     rest = (dim for dim in range(input.ndim) if dim not in moved.values())
@@ -133,8 +171,23 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
 moveaxis = movedim
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-    """The positions of the elements that are not zero: a row each, or a tensor a dimension."""
+def nonzero(
+    input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """The positions of the elements that are not zero: a row each, or a tensor a dimension.
+
+    Rows may be written to `out`, a tensor of int64: RuntimeError for another dtype.
+    """
+    if out is not None:
+        if as_tuple:
+            raise RuntimeError("nonzero: `out` takes rows of positions, not a tuple")
+        if out.dtype != np.int64:
+            raise RuntimeError(
+                "nonzero: Expected out tensor to have scalar type Long but got scalar type "
+                f"{type_name(out.dtype)}"
+            )
+        written: Tensor = write_out("nonzero", ops._nonzero(input), out)
+        return written
     if not as_tuple:
         return ops._nonzero(input)
     whole = input if input.ndim else ops.unsqueeze(input, 0)

@@ -86,7 +86,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     return answer
 
 
-def unravel_index(indices: Tensor, shape: int | Sequence[int] | Tensor) -> tuple[Tensor, ...]:
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return positions among the elements of a shape, counted row by row, as indices.
 
     TypeError for indices that are no integers, ValueError for a length below zero.
@@ -94,10 +94,12 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int] | Tensor) -> tuple
     if not isinstance(indices, Tensor) or indices.array.dtype.kind not in "iu":
         kind = indices.array.dtype if isinstance(indices, Tensor) else type(indices).__name__
         raise TypeError(f"expected 'indices' to be integer dtype, but got {kind}")
-    given = shape.tolist() if isinstance(shape, Tensor) else shape
-    lengths = [given] if isinstance(given, int) else list(given)
+    if not isinstance(shape, int | Sequence):
+        kind = type(shape).__name__
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {kind}")
+    lengths = [shape] if isinstance(shape, int) else list(shape)
     if any(not isinstance(length, int) for length in lengths):
-        raise TypeError("unravel_index(): argument 'shape' must be int or sequence of ints")
+        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {lengths}")
     if any(length < 0 for length in lengths):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(lengths)}")
     rest, found = indices.array, []

@@ -246,7 +246,7 @@ class _Planner:
         self.dim = 0
         self._steps: list[Step] = []
         self._arrays: dict[int, Array] = {}
-        self._masks = self._tensors = 0
+        self._masks = self._tensors = self._selected = 0
         self._keeps_full_slices = keeps_full_slices
         """`x[:]` is a view by `slice`, as in PyTorch; in `x[:, 0]` the first item is nothing."""
 
@@ -263,7 +263,8 @@ class _Planner:
         elif isinstance(item, slice):
             self._slice(item)
         elif isinstance(item, int):
-            _check_bounds(item, self.dim, self.shape[self.dim])
+            _check_bounds(item, self.dim + self._selected, self.shape[self.dim])
+            self._selected += 1
             self._steps.append(Step("select", (self.dim, item)))
             del self.shape[self.dim]
         elif item.dtype.kind == "b":
@@ -387,3 +388,7 @@ class IndexingMethods:
 
     __getitem__ = getitem
     __setitem__ = setitem
+
+    def __delitem__(self, index: Any) -> None:
+        """Raise TypeError: a tensor has all its elements."""
+        raise TypeError("Tensor does not support deleting items")

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.devices import CPU, device
 from ..core.strides import outermost_first
 from ..core.tensor import Tensor
-from ..inplace.resize import owner_of
+from .storages import UntypedStorage, address_of
 
 
 class layout(str):  # PyTorch's name
@@ -22,56 +22,6 @@ class layout(str):  # PyTorch's name
 
 
 strided: Final = layout("strided")
-
-
-class UntypedStorage:
-    """The memory that a tensor lies on, with what else lies on it: bytes, without a dtype."""
-
-    __slots__ = ("_memory",)
-
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
-        self._memory = owner_of(array)
-
-    device = CPU
-
-    def data_ptr(self) -> int:
-        """Return the address of the first byte."""
-        return _address(self._memory)
-
-    def nbytes(self) -> int:
-        """Return the number of bytes."""
-        return self._memory.nbytes
-
-    size = nbytes
-    __len__ = nbytes
-
-    def element_size(self) -> int:
-        """Return 1, the bytes of a byte."""
-        return 1
-
-    def is_shared(self) -> bool:
-        """Return whether other processes share the memory, which none does."""
-        return False
-
-    def tolist(self) -> list[int]:
-        """Return the bytes as numbers."""
-        return list(self._memory.tobytes(order="A"))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UntypedStorage):
-            return NotImplemented
-        return self.data_ptr() == other.data_ptr() and self.nbytes() == other.nbytes()
-
-    def __hash__(self) -> int:
-        return hash((self.data_ptr(), self.nbytes()))
-
-    def __repr__(self) -> str:
-        return f"gradspec.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}"
-
-
-def _address(array: np.ndarray[Any, Any]) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address
 
 
 def is_nonzero(input: Tensor) -> bool:
@@ -163,24 +113,28 @@ class PropertyMethods:
 
     def data_ptr(self) -> int:
         """Return the address of the first element; 0 where there is none."""
-        return _address(self.array) if self.array.size else 0
-
-    def untyped_storage(self) -> UntypedStorage:
-        """Return the memory, with what else lies on it."""
-        return UntypedStorage(self.array)
+        return address_of(self.array) if self.array.size else 0
 
     def is_set_to(self, tensor: Tensor) -> bool:
         """Return whether both are the same elements of the same memory, in one order."""
         mine, other = self.array, tensor.array
         return (
-            UntypedStorage(mine) == UntypedStorage(other)
-            and (_address(mine), mine.shape, mine.strides)
-            == (_address(other), other.shape, other.strides)
+            UntypedStorage(self) == UntypedStorage(tensor)  # type: ignore[arg-type]
+            and (address_of(mine), mine.shape, mine.strides)
+            == (address_of(other), other.shape, other.strides)
         )  # fmt: skip
 
     def dim_order(self) -> tuple[int, ...]:
         """Return the dimensions from the outermost to the innermost in memory."""
         return tuple(outermost_first([abs(stride) for stride in self.array.strides]))
+
+    def sparse_dim(self) -> int:
+        """Return 0: no dimension is sparse."""
+        return 0
+
+    def dense_dim(self) -> int:
+        """Return the number of dimensions, all of which are dense."""
+        return self.array.ndim
 
     def is_pinned(self) -> bool:
         """Return whether the memory is page-locked for another device, which there is not."""

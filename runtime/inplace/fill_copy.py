@@ -19,7 +19,7 @@ from ..core.random_generator import drawing_from
 from ..core.random_generator import generator as source
 from ..core.tensor import Tensor, wrap
 from ..core.type_promotion import type_name
-from ..core.user_warnings import warn_of_imaginary_part
+from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
 from ..forward_ad.dual import Dual, without_tangents
@@ -247,6 +247,9 @@ def index_put_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Write (or add) `values` at `indices`, one array per dimension."""
+    for index in indices:
+        if index is not None and index.dtype == np.uint8:
+            warn("indexing with dtype uint8, as with a mask, is deprecated: use a bool tensor.")
     if any(type(each) is Batched for each in (self, values, *indices)):
         return write_examples(self, ops.index_put(self, indices, values, accumulate))
     if values.array.size != 1 or accumulate or not is_one_mask(indices):

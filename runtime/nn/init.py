@@ -143,16 +143,17 @@ def eye_(tensor: Tensor) -> Tensor:
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """Return the factor that restores the standard deviation after a nonlinearity.
 
-    `param` is the negative slope of `leaky_relu`. ValueError for an unknown name.
+    `param` is the negative slope of `leaky_relu`. ValueError for an unknown name, and for a slope
+    that is no number.
     """
     if nonlinearity == "leaky_relu":
+        if isinstance(param, bool) or not isinstance(param, int | float | None):
+            raise ValueError(f"negative_slope {param} not a valid number")
         return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     gains = {
-        "linear": 1.0,
-        "conv1d": 1.0,
-        "conv2d": 1.0,
-        "conv3d": 1.0,
-        "sigmoid": 1.0,
+        "linear": 1,
+        **{f"conv{kind}{n}d": 1 for kind in ("", "_transpose") for n in (1, 2, 3)},
+        "sigmoid": 1,
         "tanh": 5 / 3,
         "relu": math.sqrt(2),
         "selu": 3 / 4,
@@ -213,12 +214,20 @@ def fans(tensor: Tensor) -> tuple[int, int]:
     return shape[1] * field, shape[0] * field
 
 
-def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+_calculate_fan_in_and_fan_out = fans
+"""PyTorch's name, which layers of one's own are initialized with."""
+
+
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
+    """Return `fan_in` or `fan_out`, as `mode` says; ValueError for another mode."""
+    mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"Mode {mode} not supported, please use one of fan_in, fan_out")
-    fan_in, fan_out = fans(tensor)
-    fan = fan_in if mode == "fan_in" else fan_out
-    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+    return fans(tensor)[mode == "fan_out"]
+
+
+def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
 
 
 def _filled(tensor: Tensor, values: Array | float) -> Tensor:

@@ -16,7 +16,9 @@ from ..inplace.ops import write
 from .module_hooks import (
     GLOBAL,
     HooksOfKind,
+    HooksWithKwargs,
     ModuleHooks,
+    WithoutModule,
     call_with_hooks,
     register,
     register_backward,
@@ -67,6 +69,8 @@ class Module:
     _state_dict_hooks = HooksOfKind("state_dict")
     _load_state_dict_pre_hooks = HooksOfKind("load_pre")
     _load_state_dict_post_hooks = HooksOfKind("load_post")
+    _forward_pre_hooks_with_kwargs = HooksWithKwargs("forward_pre")
+    _forward_hooks_with_kwargs = HooksWithKwargs("forward")
 
     def __init__(self) -> None:
         # Past __setattr__, which needs these to be there.
@@ -506,6 +510,13 @@ class Module:
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call a hook with the arguments of `_load_from_state_dict`, after the module."""
         return register(self._own_hooks().load_pre, hook)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        """Call a hook before loading, by default without the module: PyTorch's older way."""
+        given = hook if with_module else WithoutModule(hook)
+        return register(self._own_hooks().load_pre, given)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, incompatible_keys)` after loading; it may change these lists."""

@@ -68,6 +68,33 @@ class HooksOfKind:
     def __set__(self, module: Module, hooks: dict[int, Hook]) -> None:
         setattr(module._own_hooks(), self.kind, hooks)
 
+    def __delete__(self, module: Module) -> None:
+        setattr(module._own_hooks(), self.kind, {})
+
+
+class HooksWithKwargs:
+    """Descriptor of the numbers of those hooks of a kind that get keyword arguments, too."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __get__(self, module: Module | None, owner: type) -> Any:
+        if module is None:
+            return self
+        own = module._own_hooks()
+        return {number: True for number in getattr(own, self.kind) if number in own.with_kwargs}
+
+
+class WithoutModule:
+    """Hook that is not given the module."""
+
+    def __init__(self, hook: Hook) -> None:
+        self.hook = hook
+
+    def __call__(self, module: Module, *args: Any) -> Any:
+        """Call the hook with the other arguments."""
+        return self.hook(*args)
+
 
 def register(hooks: dict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
     """Add a hook at the end, or at the beginning."""
@@ -138,8 +165,23 @@ def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
 
 def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, grad_input, grad_output)` when a module's gradients are computed."""
+    return _register_module_backward(hook, full=True)
+
+
+def register_module_backward_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, grad_input, grad_output)` of the last op of every module.
+
+    What it gets depends on what that op is: `register_module_full_backward_hook` is what is meant.
+    RuntimeError while there are full hooks of all modules.
+    """
+    return _register_module_backward(hook, full=False)
+
+
+def _register_module_backward(hook: Hook, full: bool) -> RemovableHandle:
     GLOBAL.runs_at_calls = True
-    return register(GLOBAL.backward, hook)
+    if not GLOBAL.backward:
+        GLOBAL.backward_is_full = None
+    return register_backward(GLOBAL, hook, False, full)
 
 
 def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
@@ -198,8 +240,7 @@ def _call(
     called: set[int],
 ) -> Any:
     args, kwargs = _before(module, own, args, kwargs)
-    full = own.backward if own.backward_is_full is not False else {}
-    backward = [*GLOBAL.backward.values(), *full.values()]
+    backward = _backward_hooks((GLOBAL, own), full=True)
     backward_pre = [*GLOBAL.backward_pre.values(), *own.backward_pre.values()]
     passing = _BackwardPass(module, backward, backward_pre) if backward or backward_pre else None
     if passing is not None:
@@ -211,19 +252,26 @@ def _call(
             given = (args, kwargs) if number in hooks.with_kwargs else (args,)
             other = hook(module, *given, result)
             result = result if other is None else other
-    if own.backward_is_full is False:
-        _hook_last_node(module, own, result)
+    last = _backward_hooks((GLOBAL, own), full=False)
+    if last:
+        _hook_last_node(module, last, result)
     return result if passing is None else passing.leave(result)
 
 
-def _hook_last_node(module: Module, own: ModuleHooks, result: Any) -> None:
-    """Register the hooks that are not full on the node of the (first) output."""
+def _backward_hooks(kinds: tuple[ModuleHooks, ModuleHooks], full: bool) -> list[Hook]:
+    """Return the backward hooks that are full ones, or those that are not."""
+    chosen = [hooks for hooks in kinds if (hooks.backward_is_full is not False) is full]
+    return [hook for hooks in chosen for hook in hooks.backward.values()]
+
+
+def _hook_last_node(module: Module, hooks: list[Hook], result: Any) -> None:
+    """Register hooks that are not full on the node of the (first) output."""
     while not isinstance(result, Tensor):
         result = next(iter(result.values() if isinstance(result, dict) else result))
     node = result.grad_fn
     if node is None:
         return
-    for hook in own.backward.values():
+    for hook in hooks:
         node.register_hook(partial(hook, module))
 
 
@@ -292,6 +340,11 @@ class _BackwardPass:
 
     def leave(self, result: Any) -> Any:
         """Put a node between the module and its outputs."""
+        if not isinstance(result, Tensor | tuple):
+            warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of "
+                f"Tensors but received {type(result)}"
+            )
         outputs = result if isinstance(result, tuple) else (result,)
         wrapped, node, positions = _through_node(outputs)
         if node is None:

@@ -7,7 +7,7 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
 
@@ -48,9 +48,14 @@ class Optimizer:
         if "step" in vars(cls):
             cls.step = _with_hooks(vars(cls)["step"])  # type: ignore[method-assign]
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make the hooks: optimizers around another one do not call `__init__`."""
+        self = super().__new__(cls)
+        self._make_hooks()
+        return self
+
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
-        self._make_hooks()
         self.state: defaultdict[Any, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
         if isinstance(params, Tensor):
@@ -152,7 +157,10 @@ class Optimizer:
             for param in group["params"]:
                 numbers.setdefault(id(param), len(numbers))
         groups = [
-            {**group, "params": [numbers[id(param)] for param in group["params"]]}
+            {
+                **{name: value for name, value in group.items() if name != "params"},
+                "params": [numbers[id(param)] for param in group["params"]],
+            }
             for group in self.param_groups
         ]
         state = {numbers.get(id(key), key): kept for key, kept in self.state.items() if kept}

@@ -26,13 +26,15 @@ def view_as_real(self: Array) -> Array:
 
 def view_as_complex(self: Array) -> Array:
     """Pairs of real numbers as complex ones in the same memory; each pair must be in one place."""
-    if not self.ndim or self.shape[-1] != 2:
+    if not self.ndim:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if self.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if is_symbolic(self.dtype):
         return self[..., 0].real + 1j * self[..., 1].real
     if self.dtype.kind != "f":
         raise RuntimeError("view_as_complex is only supported for floating point tensors")
-    if not self.size:
+    if not self.size and self.strides[-1] != self.itemsize:
         return np.empty(self.shape[:-1], complex_of(self.dtype))
     if self.strides[-1] != self.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")

@@ -222,7 +222,9 @@ def index_fill(self: Array, dim: int, index: Array, value: Any) -> Array:
             f"{np.ndim(value)} dimension(s)."
         )
     if self.dtype.kind in "biuf" and np.iscomplexobj(value):
-        raise RuntimeError("index_fill_(): a complex number does not fit into a real tensor")
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     dim, positions = _written_positions("index_fill_", self, dim, index, from_end=True)

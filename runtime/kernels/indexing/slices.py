@@ -134,10 +134,11 @@ def unfold(self: Array, dimension: int, size: int, step: int) -> Array:
     """A view of all windows of a dimension, each along a new last dimension."""
     dim = normalize_dim(dimension, self.ndim)
     length = self.shape[dim] if self.ndim else 1
-    if not 0 <= size <= length:
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > length:
         raise RuntimeError(
-            f"unfold: the size of a window must lie between 0 and the length {length} of dimension "
-            f"{dim}, but it is {size}"
+            f"unfold: maximum size for tensor at dimension {dim} is {length} but size is {size}"
         )
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")

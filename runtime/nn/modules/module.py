@@ -2,6 +2,7 @@
 
 from ...core.missing import explaining as _explaining
 from ..module import Module as Module
+from ..module_hooks import register_module_backward_hook as register_module_backward_hook
 from ..module_hooks import (
     register_module_buffer_registration_hook as register_module_buffer_registration_hook,
 )

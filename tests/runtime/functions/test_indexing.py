@@ -168,7 +168,7 @@ def test_zero_dim():
     ("index", "error", "words"),
     [
         (5, IndexError, "index 5 is out of bounds for dimension 0 with size 2"),
-        ((0, -4), IndexError, "index -4 is out of bounds for dimension 0 with size 3"),
+        ((0, -4), IndexError, "index -4 is out of bounds for dimension 1 with size 3"),
         ((0, 0, 0, 0), IndexError, "too many indices for tensor of dimension 3"),
         ("a", TypeError, "invalid data type 'str'"),
         ({1}, IndexError, r"valid indices \(got set\)"),

@@ -1,0 +1,155 @@
+"""The memory that tensors lie on: as bytes, and as elements of a dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core.devices import CPU
+from ..core.tensor import Tensor
+from ..inplace.resize import owner_of
+
+
+class UntypedStorage:
+    """The memory that a tensor lies on, with what else lies on it: bytes, without a dtype."""
+
+    __slots__ = ("_memory", "tensor")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._memory = owner_of(tensor.array)
+        self.tensor = tensor
+
+    device = CPU
+
+    def data_ptr(self) -> int:
+        """Return the address of the first byte."""
+        return address_of(self._memory)
+
+    def nbytes(self) -> int:
+        """Return the number of bytes."""
+        return self._memory.nbytes
+
+    size = nbytes
+    __len__ = nbytes
+
+    def element_size(self) -> int:
+        """Return 1, the bytes of a byte."""
+        return 1
+
+    def is_shared(self) -> bool:
+        """Return whether other processes share the memory, which none does."""
+        return False
+
+    def tolist(self) -> list[int]:
+        """Return the bytes as numbers."""
+        return list(self._memory.tobytes(order="A"))
+
+    def elements(self, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+        """Return the memory as an array of one dimension; RuntimeError where it has gaps."""
+        memory = self._memory
+        if not (memory.flags.c_contiguous or memory.flags.f_contiguous):
+            raise RuntimeError("the memory of this tensor is not its own: clone() the tensor first")
+        count = memory.nbytes // dtype.itemsize
+        return np.ndarray((count,), dtype, memory.reshape(-1, order="A"))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, UntypedStorage):
+            return NotImplemented
+        return self.data_ptr() == other.data_ptr() and self.nbytes() == other.nbytes()
+
+    def __hash__(self) -> int:
+        return hash((self.data_ptr(), self.nbytes()))
+
+    def __repr__(self) -> str:
+        return f"gradspec.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}"
+
+
+class TypedStorage:
+    """The memory that a tensor lies on, as elements of its dtype: `tensor.storage()`."""
+
+    __slots__ = ("_bytes", "_elements", "dtype")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._bytes = UntypedStorage(tensor)
+        self.dtype = tensor.array.dtype
+        self._elements = self._bytes.elements(self.dtype)
+
+    device = CPU
+
+    def untyped(self) -> UntypedStorage:
+        """Return the same memory as bytes."""
+        return self._bytes
+
+    def data_ptr(self) -> int:
+        """Return the address of the first byte."""
+        return self._bytes.data_ptr()
+
+    def nbytes(self) -> int:
+        """Return the number of bytes."""
+        return self._bytes.nbytes()
+
+    def size(self) -> int:
+        """Return the number of elements."""
+        return self._elements.size
+
+    __len__ = size
+
+    def element_size(self) -> int:
+        """Return the bytes of an element."""
+        return self.dtype.itemsize
+
+    def is_shared(self) -> bool:
+        """Return whether other processes share the memory, which none does."""
+        return False
+
+    def tolist(self) -> list[Any]:
+        """Return the elements as numbers."""
+        found: list[Any] = self._elements.tolist()
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def __getitem__(self, index: int) -> Any:
+        return self._elements[index].item()
+
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        self._elements[index] = value
+
+    def fill_(self, value: Any) -> TypedStorage:
+        """Set all elements."""
+        self._elements[:] = value
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TypedStorage):
+            return NotImplemented
+        return self.dtype == other.dtype and self._bytes == other._bytes
+
+    def __hash__(self) -> int:
+        return hash((self._bytes, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"gradspec.TypedStorage of {self.size()} elements, {self.dtype.name}"
+
+
+def address_of(array: np.ndarray[Any, Any]) -> int:
+    """Return the address of the first element."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+class StorageMethods:
+    """Methods of `Tensor` that return its memory, or give it other memory."""
+
+    __slots__ = ()
+
+    def storage(self: Any) -> TypedStorage:
+        """Return the memory as elements, with what else lies on it."""
+        return TypedStorage(self)
+
+    def untyped_storage(self: Any) -> UntypedStorage:
+        """Return the memory as bytes, with what else lies on it."""
+        return UntypedStorage(self)
