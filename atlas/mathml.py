@@ -14,9 +14,13 @@ def mathml(tex: str, label: str = "") -> str:
     """A formula in display style; `label` is what a reader of the screen may say before it."""
     from latex2mathml.converter import convert
 
+    # The converter knows rows with marks to align them at by the name of AMS-LaTeX's display.
+    text = re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{align*}", tex)
+    # It would set a word as a product of letters: as text it stays one.
+    text = text.replace(r"\mathit{", r"\textit{").replace(r"\operatorname{", r"\text{")
     # Text is taken as it is, so that nothing in it may be escaped.
-    plain = re.sub(r"\\text\{[^}]*\}", lambda text: text[0].replace(r"\_", "_"), tex)
-    found = convert(plain, display=_DISPLAY)
+    text = re.sub(r"\\text(it)?\{[^}]*\}", lambda found: found[0].replace(r"\_", "_"), text)
+    found = convert(text, display=_DISPLAY)
     found = re.sub(r">\s+<", "><", found)
     spoken = f' aria-label="{escape(label)}"' if label else ""
     return f'<div class="formula" tabindex="0" role="math"{spoken}>{found}</div>'

@@ -21,7 +21,7 @@ from gradspec_codegen.spec.model import Table
 from gradspec_codegen.target import Target, builtin_spec
 from tests.meta.source_tree import ROOT
 
-OPS = ("relu", "add.Tensor", "sort", "_threshold_backward", "softplus", "pow.Tensor_Scalar")
+OPS = ("relu", "add.Tensor", "sort", "_threshold_backward", "softplus", "linalg_eig")
 ERRORS = Measured(
     {"relu": [Row("VJP of self", "float32", "", {"gradspec": 0.0, "JAX": None}, 2e-6)]},
     {"date": "2026-01-02", "numpy": "2"},
@@ -144,6 +144,37 @@ def test_formulas_are_mathml() -> None:
     assert "<mfrac>" in text
     assert 'aria-label="a &lt; b"' in text
     assert "\\" not in mathml(r"f(x, \text{chebyshev\_w})")
+    word = mathml(r"\operatorname{\_as\_in}\left(\mathit{my\_dim}\right)")
+    assert "<mtext>_as_in</mtext>" in word
+    assert '<mtext mathvariant="italic">my_dim</mtext>' in word
+
+
+def test_formulas_of_several_rows_are_tables() -> None:
+    text = mathml(r"\begin{aligned} a &= 2 \\ & a + b \end{aligned}")
+    assert text.count("<mtr>") == 2
+    assert text.count("<mtd") == 4
+    assert "&<" not in text
+
+
+def test_a_page_says_what_private_ops_compute(facts: dict[str, OpFacts]) -> None:
+    ((name, tex),) = facts["relu"].vjp_parts
+    assert name == "_threshold_backward"
+    assert tex.startswith(
+        r"\operatorname{\_threshold\_backward}\left(\mathit{self}, x, \mathit{threshold}\right) ="
+    )
+    assert tex.endswith(r"\mathit{self} & \text{otherwise} \end{cases}")
+    assert 'href="_threshold_backward.html"' in page(facts, "relu")
+
+
+def test_an_op_that_is_only_tested_is_not_called_proved(facts: dict[str, OpFacts]) -> None:
+    text = page(facts, "linalg_eig")
+    assert "values and first and second derivatives" in text
+    assert "roots, which no symbols stand for" in text
+    assert "identities on symbols" not in text
+    assert "Proved equal" not in text
+    program = facts["linalg_eig"].program
+    assert program is not None
+    assert "y[0].abs().sum().backward()" in program.code
 
 
 def test_pages_are_one_heading_and_no_broken_blocks(facts: dict[str, OpFacts]) -> None:

@@ -47,6 +47,14 @@ def test_expressions(formula: str, expected: str) -> None:
     assert latex(parse(formula)) == expected
 
 
+def test_letters_give_way_to_arguments_that_are_called_so() -> None:
+    formula = parse("where(x > 0, self, result)")
+    assert latex(formula, ["self", "x"]) == (
+        r"\begin{cases} \mathit{self} & \text{if } x > 0 \\ y & \text{otherwise} \end{cases}"
+    )
+    assert latex(parse("self_t * y"), ["self", "y"]) == r"\dot{x} \, y"
+
+
 def test_block_is_a_row_a_statement() -> None:
     block = parse("share = grad / 2\nif n == 0:\n    return share\nreturn share * n")
     assert latex(block) == (
