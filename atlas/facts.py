@@ -15,11 +15,10 @@ from gradspec_codegen.render.to_latex import latex
 from gradspec_codegen.spec.model import Formula, OpSpec, Table
 from gradspec_codegen.target import Target
 
-from .accuracy import Measured, Row
+from .accuracy import Along, Measured, Row
 from .calls import Program, program
 from .curves import picture
 from .second import Second, second_derivatives
-
 
 LONGEST_PART = 300
 """Characters of TeX: a longer definition is on the page of the op alone."""
@@ -39,6 +38,8 @@ class OpFacts:
     picture: str
     program: Program | None
     accuracy: tuple[Row, ...]
+    along: tuple[Along, ...]
+    """The errors along the first argument."""
     calls: tuple[str, ...]
     """The ops of the table that its formulas call."""
     vjp_parts: tuple[tuple[str, str], ...]
@@ -69,6 +70,7 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
         picture=picture(op, everything),
         program=program(op),
         accuracy=tuple(errors.rows.get(op.name, ())),
+        along=tuple(errors.along.get(op.name, ())),
         calls=tuple(dict.fromkeys(_called(op, planned))),
         vjp_parts=tuple(vjp_parts.items()),
         jvp_parts=tuple((name, tex) for name, tex in jvp_parts.items() if name not in vjp_parts),

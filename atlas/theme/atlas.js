@@ -33,22 +33,25 @@
   show();
 })();
 
-// Searches again, with one letter wrong, for a word of which nothing was found.
+// Searches again for words of which nothing was found: with one letter wrong, and then with two.
 (() => {
   const results = document.querySelector(".md-search-result");
   const field = document.querySelector("input.md-search__input");
   if (!results || !field) return;
   const QUERY = 2;
+  const SHORTEST = { 1: 4, 2: 6 };
   const post = Worker.prototype.postMessage;
-  let worker, asked;
+  let worker, typed, wrong;
   Worker.prototype.postMessage = function (message, ...rest) {
-    if (message?.type === QUERY) [worker, asked] = [this, message.data];
+    if (message?.type === QUERY) [worker, typed, wrong] = [this, field.value, 0];
     return post.call(this, message, ...rest);
   };
   new MutationObserver(() => {
-    const typed = field.value.trim();
-    const isEmpty = !results.querySelector(".md-search-result__item");
-    if (!worker || !isEmpty || asked.includes("~") || !/^[a-z0-9]{4,}$/i.test(typed)) return;
-    worker.postMessage({ type: QUERY, data: `${typed}~1` });
+    if (!worker || wrong === 2 || results.querySelector(".md-search-result__item")) return;
+    const words = typed.trim().split(/[\s_.]+/);
+    if (!words.every((word) => /^[a-z0-9]+$/i.test(word))) return;
+    wrong += 1;
+    const data = words.map((w) => (w.length < SHORTEST[wrong] ? w : `${w}~${wrong}`)).join(" ");
+    post.call(worker, { type: QUERY, data });
   }).observe(results.querySelector(".md-search-result__meta"), { childList: true, characterData: true, subtree: true });
 })();

@@ -1,7 +1,7 @@
 """The LaTeX reading: formulas as mathematics, for `gradspec explain` and the documentation.
 
-`self` is written x, `result` y and `grad` g, unless an argument is called so; a tangent has a dot, a
-primal is the value itself.
+`self` is written x, `result` y and `grad` g, unless an argument is called so; a tangent has a dot,
+a primal is the value itself.
 """
 
 from __future__ import annotations

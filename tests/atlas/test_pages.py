@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 
-from atlas.accuracy import Measured, Row
+from atlas.accuracy import Along, Measured, Row
+from atlas.along import along_picture
 from atlas.benchmarks import plot
 from atlas.compiled import c_of
 from atlas.errors import errors_picture
@@ -14,6 +16,7 @@ from atlas.facts import OpFacts, facts_of
 from atlas.mathml import mathml
 from atlas.pages import TITLES, index_page, op_page, private_page, spellings
 from atlas.second import second_derivatives
+from benchmarks.accuracy.along import along
 from gradspec_codegen import pipeline
 from gradspec_codegen.pipeline import Plan, plan
 from gradspec_codegen.spec.load import load_table
@@ -22,8 +25,10 @@ from gradspec_codegen.target import Target, builtin_spec
 from tests.meta.source_tree import ROOT
 
 OPS = ("relu", "add.Tensor", "sort", "_threshold_backward", "softplus", "linalg_eig")
+FAR = along([-1.0, 0.0, 3.0, 1e9], [0.0, 1e-10, None, math.inf])
 ERRORS = Measured(
     {"relu": [Row("VJP of self", "float32", "", {"gradspec": 0.0, "JAX": None}, 2e-6)]},
+    {"relu": [Along("VJP of self", "float32", "", {"gradspec": FAR, "JAX": FAR[::-1]})]},
     {"date": "2026-01-02", "numpy": "2"},
 )
 
@@ -120,6 +125,22 @@ def test_errors_are_drawn_beside_those_of_others() -> None:
     assert "gradspec, forward, float64: eps=2: exact" in text
     assert text.index(">value<") < text.index(">VJP by self<")
     assert errors_picture("tanh", []) == ""
+
+
+def test_errors_along_an_argument_are_the_worst_of_intervals() -> None:
+    # 51 intervals: ten decades below 1 and four above in halves on each side, zero in the middle.
+    assert f"{'.' * 9}y{'.' * 15}k{'.' * 24}0" == FAR
+    assert along([2.0, 2.5], [1e-3, 1e-6]) == f"{'.' * 42}6{'.' * 8}"
+
+
+def test_errors_are_drawn_along_the_argument() -> None:
+    text = along_picture("relu", ERRORS.along["relu"])
+    assert "Errors of relu, VJP by self, float32: " in text
+    assert "gradspec no digit, between 1e+04 and inf" in text
+    assert "JAX no digit, between -inf and -1e+04" in text
+    # From 36 to 322 there are 50 intervals, from 22 to 110 17 digits: no digit is at the top right.
+    assert "322.0 22.0" in text
+    assert along_picture("relu", []) == ""
 
 
 def test_compiled_calls_are_c(table: Table) -> None:
