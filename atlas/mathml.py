@@ -22,5 +22,7 @@ def mathml(tex: str, label: str = "") -> str:
     text = re.sub(r"\\text(it)?\{[^}]*\}", lambda found: found[0].replace(r"\_", "_"), text)
     found = convert(text, display=_DISPLAY)
     found = re.sub(r">\s+<", "><", found)
+    # A bar that a font can stretch over a whole expression.
+    found = found.replace('<mo accent="true">&#x02015;</mo>', '<mo stretchy="true">&#x0203E;</mo>')
     spoken = f' aria-label="{escape(label)}"' if label else ""
     return f'<div class="formula" tabindex="0" role="math"{spoken}>{found}</div>'

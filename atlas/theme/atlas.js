@@ -33,13 +33,12 @@
   show();
 })();
 
-// Searches again for words of which nothing was found: with one letter wrong, and then with two.
+// Searches again for words of which no page has all: with one letter wrong, and then with two.
 (() => {
   const results = document.querySelector(".md-search-result");
   const field = document.querySelector("input.md-search__input");
   if (!results || !field) return;
   const QUERY = 2;
-  const SHORTEST = { 1: 4, 2: 6 };
   const post = Worker.prototype.postMessage;
   let worker, typed, wrong;
   Worker.prototype.postMessage = function (message, ...rest) {
@@ -47,11 +46,15 @@
     return post.call(this, message, ...rest);
   };
   new MutationObserver(() => {
-    if (!worker || wrong === 2 || results.querySelector(".md-search-result__item")) return;
-    const words = typed.trim().split(/[\s_.]+/);
+    const first = results.querySelector(".md-search-result__item");
+    const words = (typed ?? "").trim().split(/[\s_.]+/);
+    // Of several words some are found nearly always; what is missing stands below a result.
+    const isPoor = wrong === 0 && words.length > 1 && first?.querySelector(".md-search-result__terms");
+    if (!worker || wrong === 2 || (first && !isPoor)) return;
     if (!words.every((word) => /^[a-z0-9]+$/i.test(word))) return;
     wrong += 1;
-    const data = words.map((w) => (w.length < SHORTEST[wrong] ? w : `${w}~${wrong}`)).join(" ");
+    const letters = (word) => Math.min(wrong, word.length < 4 ? 0 : word.length < 6 ? 1 : 2);
+    const data = words.map((word) => (letters(word) ? `${word}~${letters(word)}` : word)).join(" ");
     post.call(worker, { type: QUERY, data });
   }).observe(results.querySelector(".md-search-result__meta"), { childList: true, characterData: true, subtree: true });
 })();

@@ -65,8 +65,11 @@ _ENCLOSING: dict[str, tuple[str, int]] = {
 }
 """Functions that are written around their only argument."""
 
-_BEHIND: dict[str, str] = {"t": r"^{\top}", "square": "^{2}"}
+_BEHIND: dict[str, str] = {"t": r"^{\top}", "_mh": r"^{\mathsf{H}}", "square": "^{2}"}
 """Functions that are written behind their only argument."""
+
+_BETWEEN = {"eq": "=", "ne": r"\ne", "lt": "<", "le": r"\le", "gt": ">", "ge": r"\ge"}
+"""Functions that are written between their two arguments."""
 
 _PRODUCTS = ("mm", "mv", "bmm", "matmul", "dot", "mul")
 
@@ -156,6 +159,11 @@ class LatexRenderer(PythonRenderer):
                 return pattern.format(self.render(argument)), precedence
             if function in _BEHIND:
                 return self.render(argument, ATOM) + _BEHIND[function], POWER
+        if function in _BETWEEN and len(node.args) == 2:
+            left, right = (self.render(arg, ADD) for arg in node.args)
+            return f"{left} {_BETWEEN[function]} {right}", COMPARE
+        if function == "transpose" and [*map(self.render, node.args[1:])] == ["-2", "-1"]:
+            return self.render(node.args[0], ATOM) + _BEHIND["t"], POWER
         if function in _PRODUCTS and len(node.args) == 2:
             return r" \, ".join(self.render(arg, UNARY) for arg in node.args), MULTIPLY
         words = [self.render(arg) for arg in node.args]
