@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from functools import cache
 from html import escape
+from xml.etree import ElementTree
 
 _DISPLAY = "block"
+_SPACE = "http://www.w3.org/1998/Math/MathML"
+_BAR = "\u2015"
 
 
 @cache
@@ -22,7 +25,23 @@ def mathml(tex: str, label: str = "") -> str:
     text = re.sub(r"\\text(it)?\{[^}]*\}", lambda found: found[0].replace(r"\_", "_"), text)
     found = convert(text, display=_DISPLAY)
     found = re.sub(r">\s+<", "><", found)
-    # A bar that a font can stretch over a whole expression.
-    found = found.replace('<mo accent="true">&#x02015;</mo>', '<mo stretchy="true">&#x0203E;</mo>')
+    found = _with_bars(found)
     spoken = f' aria-label="{escape(label)}"' if label else ""
     return f'<div class="formula" tabindex="0" role="math"{spoken}>{found}</div>'
+
+
+def _with_bars(math: str) -> str:
+    """A formula whose bars are borders, which are as long as what is below them.
+
+    Those of fonts are put together of pieces, and seldom fit.
+    """
+    if f"&#x{ord(_BAR):05X};" not in math:
+        return math
+    ElementTree.register_namespace("", _SPACE)
+    root = ElementTree.fromstring(math)
+    for over in root.iter(f"{{{_SPACE}}}mover"):
+        if over[1].text == _BAR:
+            over.remove(over[1])
+            over.tag = f"{{{_SPACE}}}mrow"
+            over.set("class", "bar")
+    return ElementTree.tostring(root, encoding="unicode")

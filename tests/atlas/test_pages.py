@@ -174,6 +174,13 @@ def test_formulas_are_mathml() -> None:
     assert '<mtext mathvariant="italic">my_dim</mtext>' in word
 
 
+def test_a_bar_is_over_all_of_its_formula() -> None:
+    text = mathml(r"\overline{\frac{x}{2}} + 1")
+    assert '<mrow class="bar"><mrow><mfrac>' in text
+    assert "\u2015" not in text
+    assert 'xmlns="http://www.w3.org/1998/Math/MathML"' in text
+
+
 def test_formulas_of_several_rows_are_tables() -> None:
     text = mathml(r"\begin{aligned} a &= 2 \\ & a + b \end{aligned}")
     assert text.count("<mtr>") == 2
