@@ -19,7 +19,6 @@ from atlas.second import second_derivatives
 from benchmarks.accuracy.along import along
 from gradspec_codegen import pipeline
 from gradspec_codegen.pipeline import Plan, plan
-from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import Table
 from gradspec_codegen.target import Target, builtin_spec
 from tests.meta.source_tree import ROOT
@@ -35,7 +34,7 @@ ERRORS = Measured(
 
 @pytest.fixture(scope="module")
 def table() -> Table:
-    return load_table(builtin_spec())
+    return pipeline.builtin_table()
 
 
 @pytest.fixture(scope="module")
