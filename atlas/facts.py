@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -40,6 +41,8 @@ class OpFacts:
     accuracy: tuple[Row, ...]
     along: tuple[Along, ...]
     """The errors along the first argument."""
+    kernel_says: str
+    """What the kernel is that an op is defined by; empty for one that is defined by a formula."""
     calls: tuple[str, ...]
     """The ops of the table that its formulas call."""
     vjp_parts: tuple[tuple[str, str], ...]
@@ -71,6 +74,7 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
         program=program(op),
         accuracy=tuple(errors.rows.get(op.name, ())),
         along=tuple(errors.along.get(op.name, ())),
+        kernel_says=_kernel_says(op),
         calls=tuple(dict.fromkeys(_called(op, planned))),
         vjp_parts=tuple(vjp_parts.items()),
         jvp_parts=tuple((name, tex) for name, tex in jvp_parts.items() if name not in vjp_parts),
@@ -87,6 +91,14 @@ def _called(op: OpSpec, planned: Plan) -> Iterator[str]:
                 is_op = planned.everything.overloads(call.function)
                 if is_op and call.function != op.signature.name:
                     yield call.function
+
+
+def _kernel_says(op: OpSpec) -> str:
+    """The first line about the kernel that an op is defined by."""
+    from gradspec import kernels
+
+    found = op.definition and re.match(r"\s*kernels\.(\w+)\(", op.definition.text)
+    return (getattr(kernels, found[1]).__doc__ or "").split("\n")[0] if found else ""
 
 
 def _parts(rules: Iterable[object], table: Table) -> Iterator[tuple[str, str]]:

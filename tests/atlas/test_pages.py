@@ -23,7 +23,7 @@ from gradspec_codegen.spec.model import Table
 from gradspec_codegen.target import Target, builtin_spec
 from tests.meta.source_tree import ROOT
 
-OPS = ("relu", "add.Tensor", "sort", "_threshold_backward", "softplus", "linalg_eig")
+OPS = ("relu", "add.Tensor", "sort", "_threshold_backward", "softplus", "linalg_eig", "layer_norm")
 FAR = along([-1.0, 0.0, 3.0, 1e9], [0.0, 1e-10, None, math.inf])
 ERRORS = Measured(
     {"relu": [Row("VJP of self", "float32", "", {"gradspec": 0.0, "JAX": None}, 2e-6)]},
@@ -206,6 +206,17 @@ def test_an_op_that_is_only_tested_is_not_called_proved(facts: dict[str, OpFacts
     program = facts["linalg_eig"].program
     assert program is not None
     assert "y[0].abs().sum().backward()" in program.code
+
+
+def test_an_op_that_is_a_kernel_says_what_it_is(facts: dict[str, OpFacts]) -> None:
+    assert "Complex eigenvalues, in the order of LAPACK" in page(facts, "linalg_eig")
+    assert facts["relu"].kernel_says == ""
+
+
+def test_an_op_of_parts_says_whose_rules_it_has(facts: dict[str, OpFacts]) -> None:
+    text = page(facts, "layer_norm")
+    assert "## VJP and JVP" in text
+    assert 'by the rules of\n<a href="' in text
 
 
 def test_pages_are_one_heading_and_no_broken_blocks(facts: dict[str, OpFacts]) -> None:
