@@ -57,7 +57,7 @@ _BASES = ("module", "containers", "activations.modules")
 
 NAMESPACES = {
     "gradspec": Namespace(
-        "gradspec",
+        "gradspec: functions",
         "What is no op: creation, modes, random numbers, settings, and functions that are composed"
         " of ops. [Ops](../atlas/index.md) are in the atlas.",
         ("gradspec",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,8 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
+
+from .conftest import SITE
 
 pytestmark = pytest.mark.browser
 
@@ -138,6 +141,36 @@ def test_formulas_are_set(page: str, look: Callable[[str], Look]) -> None:
     assert found.formulas or page in ("atlas/index.html", "atlas/private.html")
 
 
+EVERY = """
+const done = arguments[1];
+(async () => {
+  const box = document.querySelector("article").appendChild(document.createElement("div"));
+  const bad = [];
+  let count = 0;
+  for (const page of arguments[0]) {
+    const parsed = new DOMParser().parseFromString(await (await fetch(page)).text(), "text/html");
+    box.replaceChildren(...parsed.querySelectorAll(".formula"));
+    for (const formula of box.children) {
+      const size = formula.firstElementChild.getBoundingClientRect();
+      const isSet = size.height >= 8 && size.width >= 4 && !formula.querySelector("merror");
+      if (!isSet) bad.push(`${page}: ${formula.textContent.slice(0, 40)}`);
+      count += 1;
+    }
+  }
+  done([count, bad]);
+})();
+"""
+
+
+def test_every_formula_of_the_atlas_is_set(site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + "atlas/tanh.html")
+    browser.set_script_timeout(120)
+    pages = sorted(path.name for path in (SITE / "atlas").glob("*.html"))
+    count, bad = browser.execute_async_script(EVERY, pages)
+    assert count > 1500
+    assert bad == []
+
+
 def test_the_font_of_the_formulas_is_ours(site: str, browser: webdriver.Chrome) -> None:
     browser.get(site + "atlas/tanh.html")
     wait(browser, "return document.fonts.check('16px \"STIX Two Math\"', 'x')")
@@ -198,6 +231,14 @@ def test_filters_leave_what_fits(site: str, browser: webdriver.Chrome) -> None:
     assert set(shown(browser)) < set(trig)
     choose(browser, "family", "")
     choose(browser, "complex", "")
+    choose(browser, "status", "tested")
+    assert shown(browser) == ["linalg_eig", "linalg_eigvals"]
+    choose(browser, "status", "")
+    choose(browser, "batching", "joined dimension")
+    joined = shown(browser)
+    assert "conv1d" not in joined
+    assert {"adaptive_avg_pool1d", "addmm"} <= set(joined)
+    choose(browser, "batching", "")
     browser.execute_script("document.querySelector('[name=kinks]').click()")
     with_kinks = shown(browser)
     assert "relu" in with_kinks
@@ -391,3 +432,30 @@ def test_the_spellings_are_of_twenty_ops() -> None:
     assert len(SPELLINGS) == 20
     assert all(len(set(words)) == 5 for words in SPELLINGS.values())
     assert len(set(itertools.chain(*SPELLINGS.values()))) == 100
+
+
+NAMELESS = """
+const named = (e) => e.textContent.trim() || e.ariaLabel || e.title || e.labels?.length
+  || [...e.querySelectorAll("img")].some((i) => i.alt);
+return [
+  document.documentElement.lang,
+  document.querySelector("meta[name=viewport]") !== null,
+  [...document.querySelectorAll("a[href], button, input:not([type=hidden])")]
+    .filter((e) => e.offsetParent && !e.closest("[aria-hidden=true]") && !named(e)).map((e) => e.outerHTML.slice(0, 90)),
+];
+"""
+
+
+@pytest.mark.parametrize("page", READ)
+def test_what_can_be_chosen_has_a_name(page: str, site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + page)
+    assert browser.execute_script(NAMELESS) == ["en", True, []]
+
+
+def test_pages_have_titles_of_their_own() -> None:
+    titles: dict[str, list[str]] = {}
+    for path in SITE.rglob("*.html"):
+        found = re.search(r"<title>(.*?)</title>", path.read_text(encoding="utf-8"), re.DOTALL)
+        assert found is not None, path
+        titles.setdefault(found[1], []).append(path.name)
+    assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}
