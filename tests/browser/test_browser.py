@@ -441,7 +441,8 @@ return [
   document.documentElement.lang,
   document.querySelector("meta[name=viewport]") !== null,
   [...document.querySelectorAll("a[href], button, input:not([type=hidden])")]
-    .filter((e) => e.offsetParent && !e.closest("[aria-hidden=true]") && !named(e)).map((e) => e.outerHTML.slice(0, 90)),
+    .filter((e) => e.offsetParent && !e.closest("[aria-hidden=true]") && !named(e))
+    .map((e) => e.outerHTML.slice(0, 90)),
 ];
 """
 
