@@ -26,8 +26,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gradspec_codegen.spec.keys import key_table
+from tests.codegen.commands import warm
 
-from . import warm
 from .source_tree import ROOT
 
 DOCUMENTS = (

@@ -1,6 +1,6 @@
 """A process that runs `gradspec` commands, each in a copy of itself.
 
-    python -m tests.meta.warm
+    python -m tests.codegen.commands.warm
 
 It has imported the generator and read the table, which takes longer than most commands of the
 documents. Requests and answers are lines of JSON: the arguments, the folder and the environment of
@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .source_tree import ROOT
+from tests.meta.source_tree import ROOT
 
 
 def printed(arguments: list[str], folder: Path, environment: dict[str, str]) -> str:
