@@ -172,7 +172,7 @@ def _axes(at: Any, left: float, right: float, low: float, high: float) -> Iterat
         where = f'x="{x:.1f}" y="{y + 14:.1f}" text-anchor="{anchor}"'
         yield f'<text class="tick" {where}>{value:.3g}</text>'
     for value in (-_round_within(-low), _round_within(high)):
-        if not value:
+        if abs(value) < 0.1 * (high - low):
             continue
         x, y = at(x0, value)
         yield f'<line class="axis" x1="{x - 3:.1f}" y1="{y:.1f}" x2="{x + 3:.1f}" y2="{y:.1f}"/>'

@@ -85,7 +85,7 @@ def _formulas(subject: Subject, table: Table, order: int) -> Iterator[tuple[str,
     tensors = [symbols[name] for name in subject.tensors if name in differentiable]
     for by in itertools.combinations_with_replacement(tensors, order):
         found = _tidy(sympy.diff(forward, *by))
-        text = sympy.latex(found, symbol_names=names)
+        text = sympy.latex(found, symbol_names=names, mul_symbol=r" \, ")
         yield ", ".join(s.name for s in by), f"{_quotient([names[s] for s in by])} = {text}"
 
 
