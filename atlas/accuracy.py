@@ -36,10 +36,22 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Along:
+    """The errors of one quantity of one op in one dtype along its first argument."""
+
+    quantity: str
+    dtype: str
+    settings: str
+    letters: dict[str, str]
+    """By library: the worst error in each interval, as `benchmarks/accuracy/along.py` writes it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """The rows of each op, by its name, and where they were measured."""
 
     rows: dict[str, list[Row]]
+    along: dict[str, list[Along]]
     facts: dict[str, str]
 
 
@@ -51,7 +63,7 @@ def libraries(rows: Iterable[Row]) -> list[str]:
 def measured(path: Path = MEASURED) -> Measured:
     """All that was measured; nothing if the file is not there."""
     if not path.exists():
-        return Measured({}, {})
+        return Measured({}, {}, {})
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     rows: dict[str, list[Row]] = {}
     for subject, quantities in data["ops"].items():
@@ -60,4 +72,10 @@ def measured(path: Path = MEASURED) -> Measured:
             quantity, _, dtype = of.rpartition(", ")
             row = Row(quantity, dtype, settings.rstrip(")"), worst, data["bounds"][dtype])
             rows.setdefault(name, []).append(row)
-    return Measured(rows, data["facts"])
+    drawn: dict[str, list[Along]] = {}
+    for subject, quantities in data["along"].items():
+        name, _, settings = subject.partition("(")
+        for of, letters in quantities.items():
+            quantity, _, dtype = of.rpartition(", ")
+            drawn.setdefault(name, []).append(Along(quantity, dtype, settings.rstrip(")"), letters))
+    return Measured(rows, drawn, data["facts"])

@@ -15,7 +15,7 @@ _SCALES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "MB": 1.0}
 _COLOURS = ("#1971c2", "#e8590c", "#f08c00", "#9c36b5", "#2f9e44", "#c2255c", "#868e96")
 
 _SIZES = (
-    '<figure><img src="images/sizes.svg" alt="Seconds of a call by number of elements">'
+    '<figure class="plot"><img src="images/sizes.svg" alt="Seconds by number of elements">'
     "<figcaption>Ten ops in a row, with gradients, on 1 to 10⁷ elements.</figcaption></figure>"
 )
 

@@ -97,7 +97,7 @@ def _digest() -> str:
     found = hashlib.sha256()
     folders = ("atlas", "codegen", "generated", "runtime", "specs")
     paths = [p for f in folders for p in sorted((ROOT / f).rglob("*")) if p.is_file()]
-    paths.append(ROOT / "benchmarks" / "accuracy" / "measured.json")
+    paths += [ROOT / "benchmarks" / "accuracy" / name for name in ("measured.json", "along.py")]
     for path in paths:
         if "__pycache__" not in path.parts and path.suffix not in (".css", ".js") and path.exists():
             found.update(str(path.relative_to(ROOT)).encode())

@@ -135,7 +135,8 @@ class _Writer:
             return "sum(part.sum() for part in y).backward()\n"
         if len(outputs) > 1:
             first = next(n for n, o in enumerate(outputs) if o in self.op.differentiable_outputs)
-            return f"y[{first}].sum().backward()\n"
+            size = ".abs()" if result[first].is_complex() else ""
+            return f"y[{first}]{size}.sum().backward()\n"
         return "y.abs().sum().backward()\n" if result.is_complex() else "y.sum().backward()\n"
 
     def call(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -14,6 +15,9 @@ from gradspec_codegen.pipeline import Plan
 from gradspec_codegen.spec.model import OpSpec, Table
 from gradspec_codegen.targets.frameworks import FRAMEWORKS, framework
 from gradspec_codegen.targets.package import FrameworkPackage
+
+_UNCOLOURED = re.compile(r'<span class="(?:n|w)">([^<]*)</span>')
+"""Names and spaces, which look like the text around them; they are a third of a page."""
 
 _ORIGIN = OriginView("gradspec codegen", "the table")
 
@@ -56,4 +60,5 @@ def highlighted(code: str, language: str = "python") -> str:
     from pygments.lexers import get_lexer_by_name
 
     shown = HtmlFormatter(cssclass="highlight", wrapcode=True)
-    return str(highlight(code, get_lexer_by_name(language), shown)).strip()
+    made = str(highlight(code, get_lexer_by_name(language), shown)).strip()
+    return _UNCOLOURED.sub(r"\1", made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -170,12 +171,23 @@ def _axes(at: Any, left: float, right: float, low: float, high: float) -> Iterat
         anchor = "start" if value == left else "end"
         where = f'x="{x:.1f}" y="{y + 14:.1f}" text-anchor="{anchor}"'
         yield f'<text class="tick" {where}>{value:.3g}</text>'
-    for value in (low, high):
+    for value in (-_round_within(-low), _round_within(high)):
+        if abs(value) < 0.1 * (high - low):
+            continue
         x, y = at(x0, value)
+        yield f'<line class="axis" x1="{x - 3:.1f}" y1="{y:.1f}" x2="{x + 3:.1f}" y2="{y:.1f}"/>'
         is_level = abs(y - at(x0, y0)[1] - 10) < 13
         if is_level and any(abs(x + 4 - begins) < _NUMBER for begins in names):
             continue
         yield f'<text class="tick" x="{x + 4:.1f}" y="{y + 4:.1f}">{value:.3g}</text>'
+
+
+def _round_within(most: float) -> float:
+    """The largest of 1, 2, 5, 10, ... that is not above a number; 0 where that is not positive."""
+    if most <= 0:
+        return 0.0
+    power = 10.0 ** math.floor(math.log10(most))
+    return max((step * power for step in (1, 2, 5) if step * power <= most), default=0.0)
 
 
 def _paths(x: Array, values: Array, low: float, high: float, at: Any) -> Iterator[str]:

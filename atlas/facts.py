@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gradspec.dispatch.registry import import_all
 from gradspec_codegen.authoring.explanation import Explanation, explanation
+from gradspec_codegen.ir.parse import parse
 from gradspec_codegen.ir.walk import calls
 from gradspec_codegen.pipeline import Plan
 from gradspec_codegen.prove.report.lock import Entry
-from gradspec_codegen.spec.model import Formula, OpSpec
+from gradspec_codegen.render.to_latex import latex
+from gradspec_codegen.spec.model import Formula, OpSpec, Table
 from gradspec_codegen.target import Target
 
-from .accuracy import Measured, Row
+from .accuracy import Along, Measured, Row
 from .calls import Program, program
 from .curves import picture
 from .second import Second, second_derivatives
+
+LONGEST_PART = 300
+"""Characters of TeX: a longer definition is on the page of the op alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +39,16 @@ class OpFacts:
     picture: str
     program: Program | None
     accuracy: tuple[Row, ...]
+    along: tuple[Along, ...]
+    """The errors along the first argument."""
+    kernel_says: str
+    """What the kernel is that an op is defined by; empty for one that is defined by a formula."""
     calls: tuple[str, ...]
     """The ops of the table that its formulas call."""
+    vjp_parts: tuple[tuple[str, str], ...]
+    """`(name, TeX)` of the ops without a public function that the VJPs call, where it is short."""
+    jvp_parts: tuple[tuple[str, str], ...]
+    """The same of the JVPs, without those of the VJPs."""
     line: int
     """Where the entry begins in the file of its family."""
     table_file: str
@@ -45,6 +59,9 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
     import_all()
     everything = planned.everything
     proof = planned.recorded.get(op.name)
+    vjp_parts, jvp_parts = (
+        dict(_parts((rule for _, rule in rules), everything)) for rules in (op.vjps, op.jvps)
+    )
     return OpFacts(
         op=op,
         told=explanation(op, planned, target),
@@ -56,7 +73,11 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
         picture=picture(op, everything),
         program=program(op),
         accuracy=tuple(errors.rows.get(op.name, ())),
+        along=tuple(errors.along.get(op.name, ())),
+        kernel_says=_kernel_says(op),
         calls=tuple(dict.fromkeys(_called(op, planned))),
+        vjp_parts=tuple(vjp_parts.items()),
+        jvp_parts=tuple((name, tex) for name, tex in jvp_parts.items() if name not in vjp_parts),
         line=op.span.line,
         table_file=op.span.path.rpartition("/")[2],
     )
@@ -70,6 +91,29 @@ def _called(op: OpSpec, planned: Plan) -> Iterator[str]:
                 is_op = planned.everything.overloads(call.function)
                 if is_op and call.function != op.signature.name:
                     yield call.function
+
+
+def _kernel_says(op: OpSpec) -> str:
+    """The first line about the kernel that an op is defined by."""
+    from gradspec import kernels
+
+    found = op.definition and re.match(r"\s*kernels\.(\w+)\(", op.definition.text)
+    return (getattr(kernels, found[1]).__doc__ or "").split("\n")[0] if found else ""
+
+
+def _parts(rules: Iterable[object], table: Table) -> Iterator[tuple[str, str]]:
+    """What rules call that has no public function: its definition as TeX, where it is short."""
+    for rule in rules:
+        for call in calls(rule.block) if isinstance(rule, Formula) else ():
+            op = next(iter(table.overloads(call.function)), None)
+            if op is None or not op.is_private or op.definition is None:
+                continue
+            names = [param.name for param in op.signature.params]
+            left = latex(parse(f"{call.function}({', '.join(names)})"), names)
+            right = latex(op.definition.block, names)
+            is_told = not op.definition.text.startswith("kernels.") and len(right) <= LONGEST_PART
+            if op.definition.block.expression is not None and is_told:
+                yield call.function, f"{left} = {right}"
 
 
 def _complex(op: OpSpec) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from importlib.resources import as_file, files
 from pathlib import Path
 
-_ALWAYS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+−-=()[]{}|,.<>/∂·"
+_ALWAYS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+−-=()[]{}|,.<>/∂·√"
+"""Also what elements draw, and no text of them says, such as the sign of a root."""
 
 
 def write_math_font(texts: Iterable[str], path: Path) -> None:

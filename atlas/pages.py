@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 
 from .accuracy import libraries
+from .along import along_picture
 from .code import highlighted
 from .errors import errors_picture, written
 from .facts import OpFacts
@@ -38,7 +39,8 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.globals |= {"math": _math, "code": _code, "titles": TITLES}
-    made.globals |= {"errors": errors_picture, "written": written, "libraries": libraries}
+    made.globals |= {"errors": errors_picture, "along": along_picture}
+    made.globals |= {"written": written, "libraries": libraries}
     made.filters["ticked"] = _ticked
     return made
 

@@ -33,6 +33,17 @@ _FUNCTIONS = tuple(
 )
 _FUNCTIONS += ("core.modes", "core.random_generator", "random", "core.type_promotion")
 _FUNCTIONS += ("core.devices", "fast.parallel_for", "fast.allocator", "graph.anomaly")
+_OLDER = tuple(
+    f"functions.{name}" for name in ("properties", "legacy", "old_linalg", "reflectors", "segments")
+)
+_OLDER += ("core.memory_format", "inplace.requires_grad", "inplace.resize", "inplace.fill_copy")
+_OLDER += tuple(
+    f"nn.{name}"
+    for name in (
+        *("top_level", "composed", "fake_quantization", "losses.native", "native_functions"),
+        *("recurrent.functions", "activations.functions"),
+    )
+)
 _LAYERS = (
     *("layers", "linear", "transposed", "bilinear", "bags", "dropouts.modules", "lazy_modules"),
     *("parameter", "normalization.modules", "paddings", "pooling.modules", "pooling.fractional"),
@@ -46,11 +57,23 @@ _BASES = ("module", "containers", "activations.modules")
 
 NAMESPACES = {
     "gradspec": Namespace(
-        "gradspec",
+        "gradspec: functions",
         "What is no op: creation, modes, random numbers, settings, and functions that are composed"
         " of ops. [Ops](../atlas/index.md) are in the atlas.",
         ("gradspec",),
         _FUNCTIONS,
+    ),
+    "gradspec_more": Namespace(
+        "gradspec: settings and older names",
+        "What the top level has besides: settings, properties, names of older programs, and"
+        " functions of networks by their native names.",
+        ("gradspec",),
+        ("switches", *_OLDER),
+    ),
+    "linalg": Namespace(
+        "gradspec.linalg and gradspec.fft",
+        "Functions that are composed of ops; the ops themselves are in the atlas.",
+        ("gradspec.linalg", "gradspec.fft"),
     ),
     "tensor": Namespace(
         "Tensor",
@@ -139,6 +162,11 @@ NAMESPACES = {
         ("gradspec.utils.data", "gradspec.utils.checkpoint"),
     ),
     "masked": Namespace("gradspec.masked", "Masked reductions.", ("gradspec.masked",)),
+    "others": Namespace(
+        "gradspec.overrides, amp, accelerator",
+        "Types of one's own, and what programs ask that chooses nothing here.",
+        ("gradspec.overrides", "gradspec.amp", "gradspec.accelerator", "gradspec.cuda"),
+    ),
     "viz": Namespace("gradspec.viz", "Pictures.", ("gradspec.viz",)),
     "serialization": Namespace("gradspec.serialization", "Files.", ("gradspec.serialization",)),
 }
@@ -204,11 +232,18 @@ def public_names(module: str, parts: Collection[str] = ()) -> dict[str, str]:
         if not hasattr(found, "__qualname__") or not home.startswith("gradspec."):
             continue
         if home in files or not parts:
-            # Without a list of public names those are meant that the package defines.
-            is_own = names or home.startswith((module.rpartition(".")[0] + ".", _GENERATED))
+            is_own = names or parts or home.startswith((_place(module), _GENERATED))
             if is_own and not name.startswith("_"):
                 files.setdefault(home, {})[name] = _where(home, found.__qualname__)
     return {name: home for members in files.values() for name, home in members.items()}
+
+
+def _place(module: str) -> str:
+    """Where the names of a module without a list of public ones are defined.
+
+    That is the module itself, or its package if it only gathers names.
+    """
+    return module if _written_in(module) else f"{module.rpartition('.')[0]}."
 
 
 def _where(module: str, name: str) -> str:

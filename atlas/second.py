@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 import sympy
 
 from gradspec_codegen.ir.walk import calls, free_names
+from gradspec_codegen.lint.definitions import definition
 from gradspec_codegen.lint.subjects import Subject, subjects
 from gradspec_codegen.prove.deadline import TimeUp, time_limit
 from gradspec_codegen.render.to_sympy import NotSymbolic, SympyReader
@@ -32,6 +34,8 @@ class Second:
     """`(of what, TeX)` of the first derivatives, where there are formulas of them."""
     formulas: tuple[tuple[str, str], ...] = ()
     """`(of what, TeX)`"""
+    given: str = ""
+    """The numbers that the formulas are of, where sympy does not read them as letters."""
     is_zero: bool = False
     made_of: tuple[str, ...] = ()
     """The ops that the gradients call, whose rules give the second derivatives."""
@@ -47,7 +51,7 @@ def second_derivatives(op: OpSpec, table: Table) -> Second:
         firsts = _within_time(subject, table, order=1)
         seconds = () if is_zero else _within_time(subject, table, order=2)
         if seconds:
-            return Second(firsts, seconds)
+            return Second(firsts, seconds, _given(subject, table))
     if is_zero:
         return Second(firsts, is_zero=True)
     if op.composite is not None:
@@ -81,7 +85,7 @@ def _formulas(subject: Subject, table: Table, order: int) -> Iterator[tuple[str,
     tensors = [symbols[name] for name in subject.tensors if name in differentiable]
     for by in itertools.combinations_with_replacement(tensors, order):
         found = _tidy(sympy.diff(forward, *by))
-        text = sympy.latex(found, symbol_names=names)
+        text = sympy.latex(found, symbol_names=names, mul_symbol=r" \, ")
         yield ", ".join(s.name for s in by), f"{_quotient([names[s] for s in by])} = {text}"
 
 
@@ -100,16 +104,32 @@ def _quotient(by: Sequence[str]) -> str:
 
 
 def _definition(subject: Subject, table: Table, symbols: Mapping[str, Any]) -> Any:
-    """The definition with its numbers as letters, or as numbers where they decide branches."""
+    """The definition with its numbers as letters, or as numbers where they decide branches.
+
+    Where it calls what has no reading of sympy's, it is the function that the sweeps compare with.
+    """
     op = subject.op
     assert op.definition is not None
     numbers = {n: v for n, v in subject.arguments().items() if isinstance(v, int | float)}
     letters = {n: sympy.Symbol(n, real=True) for n in numbers}
     values = {n: sympy.nsimplify(v, rational=True) for n, v in numbers.items()}
+    for known in (letters, values):
+        with contextlib.suppress(NotSymbolic):
+            return SympyReader(table).block(op.definition.block, {**known, **symbols})
+    return definition(subject, table)
+
+
+def _given(subject: Subject, table: Table) -> str:
+    """The numbers and words of a subject, as in `n = 1`; empty where they stay letters."""
+    given = {n: v for n, v in subject.arguments().items() if isinstance(v, int | float | str)}
+    op = subject.op
+    assert op.definition is not None
+    letters = {n: sympy.Symbol(n, real=True) for n in (*given, *subject.tensors)}
     try:
-        return SympyReader(table).block(op.definition.block, {**letters, **symbols})
+        SympyReader(table).block(op.definition.block, letters)
     except NotSymbolic:
-        return SympyReader(table).block(op.definition.block, {**values, **symbols})
+        return ", ".join(f"{name} = {value}" for name, value in given.items())
+    return ""
 
 
 def _tidy(expression: Any) -> Any:

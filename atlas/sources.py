@@ -35,11 +35,21 @@ def stage_documents(target: Path) -> list[str]:
     for path, page in pages.items():
         made = target / page
         made.parent.mkdir(parents=True, exist_ok=True)
-        made.write_text(led(path.read_text(encoding="utf-8"), path, page, pages), encoding="utf-8")
+        text = led(path.read_text(encoding="utf-8"), path, page, pages)
+        made.write_text(_titled(text, path), encoding="utf-8")
     for image in sorted(DOCS.glob("images/*")):
         (target / "images").mkdir(exist_ok=True)
         (target / "images" / image.name).write_bytes(image.read_bytes())
     return list(pages.values())
+
+
+def _titled(text: str, path: Path) -> str:
+    """A document with a title of its own, where its heading is that of another page."""
+    if path.parent == ROOT:
+        return f"---\ntitle: {path.stem.capitalize()}\n---\n\n{text}"
+    if path.is_relative_to(ROOT / "examples"):
+        return f"---\ntitle: 'Example: {path.parent.name}'\n---\n\n{text}"
+    return text
 
 
 def led(text: str, path: Path, page: str, pages: dict[Path, str]) -> str:

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from . import auto
@@ -51,10 +52,16 @@ class Known:
 
 def known_ops(target: Target) -> Known:
     """Load the spec of a target, and what it builds on. Raises SpecError for every mistake."""
-    base = load_table(builtin_spec()) if target.is_extension else None
+    base = builtin_table() if target.is_extension else None
     kernels = read_own_kernels(target.kernels) if target.kernels else None
     table = load_table(target.spec, base=base, kernels=kernels)
     return Known(table, base, kernels)
+
+
+@cache
+def builtin_table() -> Table:
+    """The table that comes with gradspec, on which others build; read once by a process."""
+    return load_table(builtin_spec())
 
 
 @dataclass(frozen=True, slots=True)

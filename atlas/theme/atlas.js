@@ -33,22 +33,28 @@
   show();
 })();
 
-// Searches again, with one letter wrong, for a word of which nothing was found.
+// Searches again for words of which no page has all: with one letter wrong, and then with two.
 (() => {
   const results = document.querySelector(".md-search-result");
   const field = document.querySelector("input.md-search__input");
   if (!results || !field) return;
   const QUERY = 2;
   const post = Worker.prototype.postMessage;
-  let worker, asked;
+  let worker, typed, wrong;
   Worker.prototype.postMessage = function (message, ...rest) {
-    if (message?.type === QUERY) [worker, asked] = [this, message.data];
+    if (message?.type === QUERY) [worker, typed, wrong] = [this, field.value, 0];
     return post.call(this, message, ...rest);
   };
   new MutationObserver(() => {
-    const typed = field.value.trim();
-    const isEmpty = !results.querySelector(".md-search-result__item");
-    if (!worker || !isEmpty || asked.includes("~") || !/^[a-z0-9]{4,}$/i.test(typed)) return;
-    worker.postMessage({ type: QUERY, data: `${typed}~1` });
+    const first = results.querySelector(".md-search-result__item");
+    const words = (typed ?? "").trim().split(/[\s_.]+/);
+    // Of several words some are found nearly always; what is missing stands below a result.
+    const isPoor = wrong === 0 && words.length > 1 && first?.querySelector(".md-search-result__terms");
+    if (!worker || wrong === 2 || (first && !isPoor)) return;
+    if (!words.every((word) => /^[a-z0-9]+$/i.test(word))) return;
+    wrong += 1;
+    const letters = (word) => Math.min(wrong, word.length < 4 ? 0 : word.length < 6 ? 1 : 2);
+    const data = words.map((word) => (letters(word) ? `${word}~${letters(word)}` : word)).join(" ");
+    post.call(worker, { type: QUERY, data });
   }).observe(results.querySelector(".md-search-result__meta"), { childList: true, characterData: true, subtree: true });
 })();

@@ -10,6 +10,7 @@ from gradspec_codegen.lint.subjects import Subject
 from gradspec_codegen.lint.sweep import BOUNDS, Swept, comparisons
 from gradspec_codegen.spec.model import Table
 
+from .along import along
 from .peers import PEERS
 
 GRADSPEC = "gradspec"
@@ -21,6 +22,8 @@ class Entry:
 
     library: str
     swept: Swept
+    along: str
+    """The errors along the first argument, as in `along.py`."""
 
     @property
     def is_above(self) -> bool:
@@ -33,11 +36,15 @@ def race(subject: Subject, table: Table, *, thin: int) -> list[Entry]:
     found = []
     for comparison in comparisons(subject, table, thin=thin):
         ours = comparison.results(subject)
-        found += [Entry(GRADSPEC, comparison.of(q, values)) for q, values in ours.items()]
+        first = [point[0] for point in comparison.points]
+        results = [(GRADSPEC, quantity, values) for quantity, values in ours.items()]
         columns = [np.array(c, comparison.dtype) for c in zip(*comparison.points, strict=True)]
         for peer in PEERS:
             theirs = peer.computed(subject, columns) if peer.is_installed else None
             for quantity, values in (theirs or {}).items():
                 if values.dtype == comparison.dtype and values.shape == columns[0].shape:
-                    found.append(Entry(peer.name, comparison.of(quantity, values)))
+                    results.append((peer.name, quantity, values))
+        for library, quantity, values in results:
+            letters = along(first, comparison.errors(quantity, values))
+            found.append(Entry(library, comparison.of(quantity, values), letters))
     return found

@@ -94,18 +94,34 @@ def write_json(entries: Sequence[Entry], facts: Mapping[str, str], path: Path) -
 
 
 def write_measured(entries: Sequence[Entry], facts: Mapping[str, str], path: Path) -> None:
-    """What the pages of the atlas show, to two digits: by op, quantity, dtype and library."""
+    """What the pages of the atlas show, to two digits: by op, quantity, dtype and library.
+
+    The first choice of numbers of an op is also there along its first argument.
+    """
     kept = ("date", "numpy", "torch", "jax", "python")
     ops: dict[str, Any] = {}
+    drawn: dict[str, Any] = {}
+    subjects = {entry.swept.op: entry.swept.subject for entry in reversed(entries)}
     for entry in entries:
-        if entry.library in ("gradspec", "PyTorch", "JAX"):
-            swept = entry.swept
-            row = ops.setdefault(swept.subject, {}).setdefault(f"{swept.what}, {swept.dtype}", {})
-            row[entry.library] = float(f"{swept.worst:.1e}") if math.isfinite(swept.worst) else None
-    lines = ",\n".join(f"{json.dumps(op)}: {json.dumps(rows)}" for op, rows in ops.items())
+        if entry.library not in ("gradspec", "PyTorch", "JAX"):
+            continue
+        swept = entry.swept
+        of = f"{swept.what}, {swept.dtype}"
+        row = ops.setdefault(swept.subject, {}).setdefault(of, {})
+        row[entry.library] = float(f"{swept.worst:.1e}") if math.isfinite(swept.worst) else None
+        is_drawn = swept.quantity in (("forward", ()), ("VJP", swept.arguments[:1]))
+        if is_drawn and swept.subject == subjects[swept.op]:
+            row = drawn.setdefault(swept.subject, {}).setdefault(of, {})
+            row[entry.library] = entry.along
     head = json.dumps({name: facts[name] for name in kept if name in facts})
-    text = f'{{"facts": {head},\n"bounds": {json.dumps(BOUNDS)},\n"ops": {{\n{lines}\n}}}}\n'
+    text = f'{{"facts": {head},\n"bounds": {json.dumps(BOUNDS)},\n'
+    text += f'"ops": {_a_line_each(ops)},\n"along": {_a_line_each(drawn)}}}\n'
     path.write_text(text, encoding="utf-8")
+
+
+def _a_line_each(rows: Mapping[str, Any]) -> str:
+    lines = ",\n".join(f"{json.dumps(op)}: {json.dumps(row)}" for op, row in rows.items())
+    return f"{{\n{lines}\n}}"
 
 
 def put_into(document: Path, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..emit.names import node_names
 from ..emit.saves import Saved, plan_saves
 from ..pipeline import Plan
 from ..prove.report.lock import Entry, counted
+from ..prove.report.verdict import Status
 from ..render.to_latex import latex
 from ..spec.model import (
     REQUIRED,
@@ -104,6 +105,7 @@ def explanation(op: OpSpec, planned: Plan, target: Target) -> Explanation:
     """All about one op of a plan."""
     definition = op.definition
     assert definition is not None
+    names = [param.name for param in op.signature.params]
     proof = planned.recorded.get(op.name)
     fresh = proof is not None and proof.digest == planned.digests[op.name]
     return Explanation(
@@ -113,10 +115,10 @@ def explanation(op: OpSpec, planned: Plan, target: Target) -> Explanation:
         place=f"{op.span.path}:{op.span.line}",
         signature=spelled_signature(op.signature),
         doc=op.doc,
-        definition=_formula("forward" if op.forward else "composite", definition),
+        definition=_formula("forward" if op.forward else "composite", definition, names),
         kernel=op.kernel.text if op.kernel else "",
-        vjps=tuple(_formula(", ".join(names), rule) for names, rule in op.vjps),
-        jvps=tuple(_formula(name, rule) for name, rule in op.jvps),
+        vjps=tuple(_formula(", ".join(of), rule, names) for of, rule in op.vjps),
+        jvps=tuple(_formula(name, rule, names) for name, rule in op.jvps),
         saves=tuple(_saved(saved) for saved in plan_saves(op).saved) if op.forward else (),
         requires=tuple(map(_requirement, op.requires)),
         domain=tuple(f"{name}: {condition}" for name, condition in op.domain),
@@ -144,11 +146,11 @@ def _module(op: OpSpec, target: Target) -> str:
     return f"{folder}/{op.family}.py".lstrip("/")
 
 
-def _formula(of: str, rule: Rule | TangentRule) -> FormulaText:
+def _formula(of: str, rule: Rule | TangentRule, arguments: Collection[str]) -> FormulaText:
     match rule:
         case Formula():
             of = f"{of} (derived)" if rule.is_derived else of
-            return FormulaText(of, rule.text, latex(rule.block))
+            return FormulaText(of, rule.text, latex(rule.block, arguments))
         case AutoLinear():
             return FormulaText(of, "auto_linear: the op itself, of the tangents")
         case AutoElementwise():
@@ -218,10 +220,7 @@ def _verdict(op: OpSpec, proof: Entry) -> tuple[str, ...]:
     """The outcome, and what was gone through."""
     from ..prove.calls.branches import conditions_of
 
-    lines = [
-        f"{proof.status}: {proof.identities} identities on symbols, in "
-        f"{counted(proof.chambers, 'chamber')} of the examples"
-    ]
+    lines = [f"{proof.status}: {_gone_through(op, proof)}"]
     if proof.calls:
         lines.append(
             f"{counted(proof.calls, 'call')} beside the examples, each in every mode and for every "
@@ -231,6 +230,17 @@ def _verdict(op: OpSpec, proof: Entry) -> tuple[str, ...]:
     if conditions:
         lines.append(f"each of these came out both ways: {', '.join(conditions)}")
     return tuple(lines)
+
+
+def _gone_through(op: OpSpec, proof: Entry) -> str:
+    """What the examples were compared with."""
+    if proof.status == Status.TESTED:
+        return (
+            f"{proof.identities} values and first and second derivatives of the examples, "
+            f"compared with slopes; nothing on symbols: {op.proof_reason}"
+        )
+    chambers = counted(proof.chambers, "chamber")
+    return f"{proof.identities} identities on symbols, in {chambers} of the examples"
 
 
 _ARRANGEMENTS = {

@@ -136,17 +136,14 @@ class Comparison:
 
     def of(self, quantity: Quantity, values: Any) -> Swept:
         """Judge the values of one quantity."""
-        by = quantity[1]
-        if by not in self._known:
-            self._known[by] = [self._exact(by, point) for point in self.points]
         checked, worst = 0, 0.0
         excused: Counter[str] = Counter()
         lost: list[Lost] = []
-        for point, value, true in zip(self.points, values, self._known[by], strict=True):
-            if true is None or abs(true) > self._info.max:
+        errors, exact = self.errors(quantity, values), self._known[quantity[1]]
+        for point, value, true, error in zip(self.points, values, exact, errors, strict=True):
+            if error is None:
                 continue
             checked += 1
-            error = self._error(float(value), true, by, point)
             worst = max(worst, error)
             if error <= BOUNDS[self.dtype]:
                 continue
@@ -168,6 +165,18 @@ class Comparison:
             len(lost),
             tuple(excused.items()),
         )
+
+    def errors(self, quantity: Quantity, values: Any) -> list[float | None]:
+        """The relative error at each point; None where no float is near the exact value."""
+        by = quantity[1]
+        if by not in self._known:
+            self._known[by] = [self._exact(by, point) for point in self.points]
+        return [
+            None
+            if true is None or abs(true) > self._info.max
+            else self._error(float(value), true, by, point)
+            for point, value, true in zip(self.points, values, self._known[by], strict=True)
+        ]
 
     def _error(self, value: float, true: Any, by: By, point: Sequence[float]) -> float:
         """The relative error of a result; below the normal numbers, whether it is as small."""

@@ -90,10 +90,18 @@ def _svg(
         parts.append(f'<path class="{kind}" d="{"".join(_path(xs, curve, place))}"/>')
     (x, y0), (_, y1) = (place(at, end) for end in ends)
     parts.append(f'<line class="gap" x1="{x:.1f}" y1="{y0:.1f}" x2="{x:.1f}" y2="{y1:.1f}"/>')
-    for y, kind, end in ((y0, "formula", ends[0]), (y1, "derivative", ends[1])):
+    for y, kind, end, curve in (
+        (y0, "formula", ends[0], curves[0]),
+        (y1, "derivative", ends[1], curves[1]),
+    ):
         parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
-        beside = y - 12 if end == max(ends) else y + 20  # off the curves, on either side
-        parts.append(f'<text x="{x + 8:.1f}" y="{beside:.1f}">{kind} {end:.4g}</text>')
+        is_above = end == max(ends)
+        # Off the curve: to the right where it goes away from the words, and to the left otherwise.
+        side, anchor = (8, "start") if is_above == _falls(curve) else (-8, "end")
+        words = (
+            f'x="{x + side:.1f}" y="{y - 12 if is_above else y + 20:.1f}" text-anchor="{anchor}"'
+        )
+        parts.append(f"<text {words}>{kind} {end:.4g}</text>")
     for edge, anchor in ((xs[0], "start"), (xs[-1], "end")):
         px = place(edge, low)[0]
         parts.append(
@@ -104,6 +112,12 @@ def _svg(
         f'<svg viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" role="img" aria-label="{escape(said)}">'
         f"{''.join(parts)}</svg>"
     )
+
+
+def _falls(curve: Sequence[float]) -> bool:
+    """Return whether a curve is lower at its right end than in the middle."""
+    last = next((y for y in reversed(curve) if math.isfinite(y)), 0.0)
+    return last < curve[len(curve) // 2]
 
 
 def _path(xs: Sequence[float], ys: Sequence[float], place: Any) -> Iterator[str]:

@@ -1,11 +1,12 @@
 """The LaTeX reading: formulas as mathematics, for `gradspec explain` and the documentation.
 
-`self` is written x, `result` y and `grad` g; a tangent has a dot, a primal is the value itself.
+`self` is written x, `result` y and `grad` g, unless an argument is called so; a tangent has a dot,
+a primal is the value itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from ..ir import nodes as ir
 from .base import (
@@ -64,15 +65,18 @@ _ENCLOSING: dict[str, tuple[str, int]] = {
 }
 """Functions that are written around their only argument."""
 
-_BEHIND: dict[str, str] = {"t": r"^{\top}", "square": "^{2}"}
+_BEHIND: dict[str, str] = {"t": r"^{\top}", "_mh": r"^{\mathsf{H}}", "square": "^{2}"}
 """Functions that are written behind their only argument."""
+
+_BETWEEN = {"eq": "=", "ne": r"\ne", "lt": "<", "le": r"\le", "gt": ">", "ge": r"\ge"}
+"""Functions that are written between their two arguments."""
 
 _PRODUCTS = ("mm", "mv", "bmm", "matmul", "dot", "mul")
 
 
-def latex(block: ir.Block) -> str:
-    """A formula as LaTeX, to be set in math mode."""
-    renderer = LatexRenderer()
+def latex(block: ir.Block, arguments: Collection[str] = ()) -> str:
+    """A formula as LaTeX, to be set in math mode; `arguments` are the names of the op's own."""
+    renderer = LatexRenderer(arguments)
     if block.expression is not None:
         return renderer.render(block.expression)
     return _environment("aligned", list(renderer.rows(block.statements)))
@@ -81,11 +85,14 @@ def latex(block: ir.Block) -> str:
 class LatexRenderer(PythonRenderer):
     """One expression as LaTeX."""
 
+    def __init__(self, arguments: Collection[str] = ()) -> None:
+        self._letters = {n: sign for n, sign in _LETTERS.items() if sign not in arguments}
+
     def in_parentheses(self, text: str) -> str:
         return rf"\left({text}\right)"
 
     def render_name(self, node: ir.Name) -> tuple[str, int]:
-        return _name(node.id), ATOM
+        return self._name(node.id), ATOM
 
     def render_const(self, node: ir.Const) -> tuple[str, int]:
         match node.value:
@@ -152,6 +159,11 @@ class LatexRenderer(PythonRenderer):
                 return pattern.format(self.render(argument)), precedence
             if function in _BEHIND:
                 return self.render(argument, ATOM) + _BEHIND[function], POWER
+        if function in _BETWEEN and len(node.args) == 2:
+            left, right = (self.render(arg, ADD) for arg in node.args)
+            return f"{left} {_BETWEEN[function]} {right}", COMPARE
+        if function == "transpose" and [*map(self.render, node.args[1:])] == ["-2", "-1"]:
+            return self.render(node.args[0], ATOM) + _BEHIND["t"], POWER
         if function in _PRODUCTS and len(node.args) == 2:
             return r" \, ".join(self.render(arg, UNARY) for arg in node.args), MULTIPLY
         words = [self.render(arg) for arg in node.args]
@@ -167,7 +179,7 @@ class LatexRenderer(PythonRenderer):
         for statement in statements:
             match statement:
                 case ir.Assign(targets, value):
-                    left = ", ".join(map(_name, targets))
+                    left = ", ".join(map(self._name, targets))
                     rows.append(f"{left} &= {self.render(value)}{when}")
                 case ir.Return(value):
                     rows.append(f"& {self.render(value)}{when}")
@@ -176,6 +188,17 @@ class LatexRenderer(PythonRenderer):
                     rows += self.rows(then, rf"{when} \quad \text{{if }} {condition}")
                     rows += self.rows(otherwise, rf"{when} \quad \text{{unless }} {condition}")
         return rows
+
+    def _name(self, name: str) -> str:
+        """A name as a letter, or as a word in italics."""
+        if name in self._letters:
+            return self._letters[name]
+        stem, _, kind = name.rpartition("_")
+        if stem and kind in _ACCENTS:
+            return _ACCENTS[kind](self._name(stem))
+        if stem == "grad":
+            return f"g_{{{self._name(kind)}}}"
+        return name if len(name) == 1 else rf"\mathit{{{_escaped(name)}}}"
 
     def _sum(self, args: tuple[ir.Expr, ...]) -> str:
         along = f"_{{{self.render(args[1])}}}" if len(args) > 1 else ""
@@ -189,21 +212,12 @@ class LatexRenderer(PythonRenderer):
         return _environment("cases", rows)
 
 
+_ACCENTS: dict[str, Callable[[str], str]] = {"t": r"\dot{{{}}}".format, "p": "{}".format}
+"""How the tangent of an argument is written, and its primal."""
+
+
 def _environment(name: str, rows: list[str]) -> str:
     return rf"\begin{{{name}}} " + r" \\ ".join(rows) + rf" \end{{{name}}}"
-
-
-def _name(name: str) -> str:
-    """A name as a letter, or as a word in italics."""
-    if name in _LETTERS:
-        return _LETTERS[name]
-    stem, _, kind = name.rpartition("_")
-    accents: dict[str, Callable[[str], str]] = {"t": r"\dot{{{}}}".format, "p": "{}".format}
-    if stem and kind in accents:
-        return accents[kind](_name(stem))
-    if stem == "grad":
-        return f"g_{{{_name(kind)}}}"
-    return name if len(name) == 1 else rf"\mathit{{{_escaped(name)}}}"
 
 
 def _escaped(text: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 
-from atlas.accuracy import Measured, Row
+from atlas.accuracy import Along, Measured, Row
+from atlas.along import along_picture
 from atlas.benchmarks import plot
 from atlas.compiled import c_of
 from atlas.errors import errors_picture
@@ -14,23 +16,25 @@ from atlas.facts import OpFacts, facts_of
 from atlas.mathml import mathml
 from atlas.pages import TITLES, index_page, op_page, private_page, spellings
 from atlas.second import second_derivatives
+from benchmarks.accuracy.along import along
 from gradspec_codegen import pipeline
 from gradspec_codegen.pipeline import Plan, plan
-from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import Table
 from gradspec_codegen.target import Target, builtin_spec
 from tests.meta.source_tree import ROOT
 
-OPS = ("relu", "add.Tensor", "sort", "_threshold_backward", "softplus", "pow.Tensor_Scalar")
+OPS = ("relu", "add.Tensor", "sort", "_threshold_backward", "softplus", "linalg_eig", "layer_norm")
+FAR = along([-1.0, 0.0, 3.0, 1e9], [0.0, 1e-10, None, math.inf])
 ERRORS = Measured(
     {"relu": [Row("VJP of self", "float32", "", {"gradspec": 0.0, "JAX": None}, 2e-6)]},
+    {"relu": [Along("VJP of self", "float32", "", {"gradspec": FAR, "JAX": FAR[::-1]})]},
     {"date": "2026-01-02", "numpy": "2"},
 )
 
 
 @pytest.fixture(scope="module")
 def table() -> Table:
-    return load_table(builtin_spec())
+    return pipeline.builtin_table()
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +107,10 @@ def test_second_derivatives_are_formulas(table: Table) -> None:
     mixed = dict(second_derivatives(table.by_name("mul.Tensor"), table).formulas)
     assert mixed["self, other"].endswith("= 1")
     assert mixed["self, self"].endswith("= 0")
+    ((_, tex),) = second_derivatives(table.by_name("i0"), table).formulas
+    assert "I_{0}" in tex  # Bessel's, of which sympy reads no call in the definition
+    assert second_derivatives(table.by_name("polygamma"), table).given == "n = 1"
+    assert second_derivatives(table.by_name("elu"), table).given == ""
     assert "mm" in second_derivatives(table.by_name("mm"), table).made_of
 
 
@@ -120,6 +128,22 @@ def test_errors_are_drawn_beside_those_of_others() -> None:
     assert "gradspec, forward, float64: eps=2: exact" in text
     assert text.index(">value<") < text.index(">VJP by self<")
     assert errors_picture("tanh", []) == ""
+
+
+def test_errors_along_an_argument_are_the_worst_of_intervals() -> None:
+    # 51 intervals: ten decades below 1 and four above in halves on each side, zero in the middle.
+    assert f"{'.' * 9}y{'.' * 15}k{'.' * 24}0" == FAR
+    assert along([2.0, 2.5], [1e-3, 1e-6]) == f"{'.' * 42}6{'.' * 8}"
+
+
+def test_errors_are_drawn_along_the_argument() -> None:
+    text = along_picture("relu", ERRORS.along["relu"])
+    assert "Errors of relu, VJP by self, float32: " in text
+    assert "gradspec no digit, between 1e+04 and inf" in text
+    assert "JAX no digit, between -inf and -1e+04" in text
+    # From 36 to 322 there are 50 intervals, from 22 to 110 17 digits: no digit is at the top right.
+    assert "322.0 22.0" in text
+    assert along_picture("relu", []) == ""
 
 
 def test_compiled_calls_are_c(table: Table) -> None:
@@ -144,6 +168,55 @@ def test_formulas_are_mathml() -> None:
     assert "<mfrac>" in text
     assert 'aria-label="a &lt; b"' in text
     assert "\\" not in mathml(r"f(x, \text{chebyshev\_w})")
+    word = mathml(r"\operatorname{\_as\_in}\left(\mathit{my\_dim}\right)")
+    assert "<mtext>_as_in</mtext>" in word
+    assert '<mtext mathvariant="italic">my_dim</mtext>' in word
+
+
+def test_a_bar_is_over_all_of_its_formula() -> None:
+    text = mathml(r"\overline{\frac{x}{2}} + 1")
+    assert '<mrow class="bar"><mrow><mfrac>' in text
+    assert "\u2015" not in text
+    assert 'xmlns="http://www.w3.org/1998/Math/MathML"' in text
+
+
+def test_formulas_of_several_rows_are_tables() -> None:
+    text = mathml(r"\begin{aligned} a &= 2 \\ & a + b \end{aligned}")
+    assert text.count("<mtr>") == 2
+    assert text.count("<mtd") == 4
+    assert "&<" not in text
+
+
+def test_a_page_says_what_private_ops_compute(facts: dict[str, OpFacts]) -> None:
+    ((name, tex),) = facts["relu"].vjp_parts
+    assert name == "_threshold_backward"
+    assert tex.startswith(
+        r"\operatorname{\_threshold\_backward}\left(\mathit{self}, x, \mathit{threshold}\right) ="
+    )
+    assert tex.endswith(r"\mathit{self} & \text{otherwise} \end{cases}")
+    assert 'href="_threshold_backward.html"' in page(facts, "relu")
+
+
+def test_an_op_that_is_only_tested_is_not_called_proved(facts: dict[str, OpFacts]) -> None:
+    text = page(facts, "linalg_eig")
+    assert "values and first and second derivatives" in text
+    assert "roots, which no symbols stand for" in text
+    assert "identities on symbols" not in text
+    assert "Proved equal" not in text
+    program = facts["linalg_eig"].program
+    assert program is not None
+    assert "y[0].abs().sum().backward()" in program.code
+
+
+def test_an_op_that_is_a_kernel_says_what_it_is(facts: dict[str, OpFacts]) -> None:
+    assert "Complex eigenvalues, in the order of LAPACK" in page(facts, "linalg_eig")
+    assert facts["relu"].kernel_says == ""
+
+
+def test_an_op_of_parts_says_whose_rules_it_has(facts: dict[str, OpFacts]) -> None:
+    text = page(facts, "layer_norm")
+    assert "## VJP and JVP" in text
+    assert 'by the rules of\n<a href="' in text
 
 
 def test_pages_are_one_heading_and_no_broken_blocks(facts: dict[str, OpFacts]) -> None:

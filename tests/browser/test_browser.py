@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
 
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
+
+from .conftest import SITE
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +29,8 @@ SHOWN = (
         "proof.html",
     ),
     *("tutorials/kinks.html", "atlas/index.html", "atlas/private.html", "table/activations.html"),
-    *(f"atlas/{op}.html" for op in ("relu", "pow", "svd", "logsumexp", "gelu", "mm", "conv2d")),
+    *(f"atlas/{op}.html" for op in ("relu", "pow", "linalg_svd", "logsumexp", "gelu")),
+    *(f"atlas/{op}.html" for op in ("mm", "conv2d", "linalg_eig", "cat", "sort", "xlogy")),
     *("reference/func.html", "reference/tensor.html", "reference/nn_layers.html"),
     *("tutorials/compiled.html", "audit.html"),
 )
@@ -77,33 +83,92 @@ def scheme(request: pytest.FixtureRequest, browser: webdriver.Chrome) -> Iterato
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-@pytest.fixture
-def narrow(browser: webdriver.Chrome) -> Iterator[None]:
-    """A telephone's screen."""
-    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    yield
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+@dataclass(frozen=True)
+class Look:
+    """What a page shows at a desk, and how wide it is on a telephone."""
+
+    console: list[object]
+    flat: int
+    mistakes: int
+    formulas: int
+    tex: bool
+    narrow: int
+
+
+LOOK = """
+const all = [...document.querySelectorAll("math")];
+return [
+  all.filter((m) => m.getBoundingClientRect().height < 8).length,
+  document.querySelectorAll("merror").length,
+  all.length,
+  document.querySelector("article").textContent.includes("\\\\operatorname"),
+];
+"""
+
+
+@pytest.fixture(scope="session")
+def look(site: str, browser: webdriver.Chrome) -> Callable[[str], Look]:
+    """Look at a page, which is loaded once for all tests."""
+
+    @cache
+    def at(page: str) -> Look:
+        browser.get(site + page)
+        wait(browser, "return document.readyState == 'complete'")
+        shown = browser.execute_script(LOOK)
+        size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        narrow = browser.execute_script("return document.documentElement.scrollWidth")
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        return Look(browser.get_log("browser"), *shown, narrow)
+
+    return at
 
 
 @pytest.mark.parametrize("page", SHOWN)
-def test_the_console_is_quiet(page: str, site: str, browser: webdriver.Chrome) -> None:
-    browser.get(site + page)
-    wait(browser, "return document.readyState == 'complete'")
-    assert browser.get_log("browser") == []
+def test_the_console_is_quiet(page: str, look: Callable[[str], Look]) -> None:
+    assert look(page).console == []
+
+
+@pytest.mark.parametrize("page", SHOWN)
+def test_a_narrow_page_is_not_wider_than_the_screen(page: str, look: Callable[[str], Look]) -> None:
+    assert look(page).narrow <= 391
 
 
 @pytest.mark.parametrize("page", [page for page in SHOWN if page.startswith("atlas/")])
-def test_formulas_are_set(page: str, site: str, browser: webdriver.Chrome) -> None:
-    browser.get(site + page)
-    flat, mistakes, count = browser.execute_script(
-        "const all = [...document.querySelectorAll('math')];"
-        "return [all.filter(m => m.getBoundingClientRect().height < 8).length,"
-        " document.querySelectorAll('merror').length, all.length]"
-    )
-    assert (flat, mistakes) == (0, 0)
-    assert count or page in ("atlas/index.html", "atlas/private.html")
-    assert "\\operatorname" not in browser.find_element(By.TAG_NAME, "article").text
+def test_formulas_are_set(page: str, look: Callable[[str], Look]) -> None:
+    found = look(page)
+    assert (found.flat, found.mistakes, found.tex) == (0, 0, False)
+    assert found.formulas or page in ("atlas/index.html", "atlas/private.html")
+
+
+EVERY = """
+const done = arguments[1];
+(async () => {
+  const box = document.querySelector("article").appendChild(document.createElement("div"));
+  const bad = [];
+  let count = 0;
+  for (const page of arguments[0]) {
+    const parsed = new DOMParser().parseFromString(await (await fetch(page)).text(), "text/html");
+    box.replaceChildren(...parsed.querySelectorAll(".formula"));
+    for (const formula of box.children) {
+      const size = formula.firstElementChild.getBoundingClientRect();
+      const isSet = size.height >= 8 && size.width >= 4 && !formula.querySelector("merror");
+      if (!isSet) bad.push(`${page}: ${formula.textContent.slice(0, 40)}`);
+      count += 1;
+    }
+  }
+  done([count, bad]);
+})();
+"""
+
+
+def test_every_formula_of_the_atlas_is_set(site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + "atlas/tanh.html")
+    browser.set_script_timeout(120)
+    pages = sorted(path.name for path in (SITE / "atlas").glob("*.html"))
+    count, bad = browser.execute_async_script(EVERY, pages)
+    assert count > 1500
+    assert bad == []
 
 
 def test_the_font_of_the_formulas_is_ours(site: str, browser: webdriver.Chrome) -> None:
@@ -166,6 +231,14 @@ def test_filters_leave_what_fits(site: str, browser: webdriver.Chrome) -> None:
     assert set(shown(browser)) < set(trig)
     choose(browser, "family", "")
     choose(browser, "complex", "")
+    choose(browser, "status", "tested")
+    assert shown(browser) == ["linalg_eig", "linalg_eigvals"]
+    choose(browser, "status", "")
+    choose(browser, "batching", "joined dimension")
+    joined = shown(browser)
+    assert "conv1d" not in joined
+    assert {"adaptive_avg_pool1d", "addmm"} <= set(joined)
+    choose(browser, "batching", "")
     browser.execute_script("document.querySelector('[name=kinks]').click()")
     with_kinks = shown(browser)
     assert "relu" in with_kinks
@@ -224,6 +297,8 @@ def test_search_forgives_a_typing_error(site: str, browser: webdriver.Chrome) ->
     browser.get(site + "index.html")
     browser.find_element(By.CSS_SELECTOR, "input.md-search__input").click()
     typed_wrong = {"sigmoyd": "sigmoid", "softmx": "softmax", "logsumexpp": "logsumexp"}
+    typed_wrong |= {"sigmiod": "sigmoid", "logsumxep": "logsumexp", "sofftplsu": "softplus"}
+    typed_wrong |= {"cholseki": "linalg_cholesky", "log_sofmax": "log_softmax"}
     typed_wrong |= {"cumsun": "cumsum", "choleski": "linalg_cholesky", "hypto": "hypot"}
     missed = [
         wrong
@@ -281,15 +356,6 @@ def test_no_table_is_cut_off_at_a_desk(page: str, site: str, browser: webdriver.
         " || t.clientWidth && t.scrollWidth > t.clientWidth + 1).length"
     )
     assert cut == 0
-
-
-@pytest.mark.usefixtures("narrow")
-@pytest.mark.parametrize("page", SHOWN)
-def test_a_narrow_page_is_not_wider_than_the_screen(
-    page: str, site: str, browser: webdriver.Chrome
-) -> None:
-    browser.get(site + page)
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= 391
 
 
 CONTRAST = """
@@ -366,3 +432,31 @@ def test_the_spellings_are_of_twenty_ops() -> None:
     assert len(SPELLINGS) == 20
     assert all(len(set(words)) == 5 for words in SPELLINGS.values())
     assert len(set(itertools.chain(*SPELLINGS.values()))) == 100
+
+
+NAMELESS = """
+const named = (e) => e.textContent.trim() || e.ariaLabel || e.title || e.labels?.length
+  || [...e.querySelectorAll("img")].some((i) => i.alt);
+return [
+  document.documentElement.lang,
+  document.querySelector("meta[name=viewport]") !== null,
+  [...document.querySelectorAll("a[href], button, input:not([type=hidden])")]
+    .filter((e) => e.offsetParent && !e.closest("[aria-hidden=true]") && !named(e))
+    .map((e) => e.outerHTML.slice(0, 90)),
+];
+"""
+
+
+@pytest.mark.parametrize("page", READ)
+def test_what_can_be_chosen_has_a_name(page: str, site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + page)
+    assert browser.execute_script(NAMELESS) == ["en", True, []]
+
+
+def test_pages_have_titles_of_their_own() -> None:
+    titles: dict[str, list[str]] = {}
+    for path in SITE.rglob("*.html"):
+        found = re.search(r"<title>(.*?)</title>", path.read_text(encoding="utf-8"), re.DOTALL)
+        assert found is not None, path
+        titles.setdefault(found[1], []).append(path.name)
+    assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}

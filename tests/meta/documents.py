@@ -26,6 +26,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gradspec_codegen.spec.keys import key_table
+from tests.codegen.commands import warm
 
 from .source_tree import ROOT
 
@@ -101,14 +102,17 @@ class _Reader:
     def command(self, text: str) -> str:
         program, *arguments = shlex.split(text)
         assert program == "gradspec", f"no reader knows how to run {program!r}"
-        printed = self.run(sys.executable, "-m", "gradspec_codegen", *arguments).strip()
-        return _TIME.sub("… s", printed)
+        text = warm.printed(arguments, self.folder, self.environment()).strip()
+        return _TIME.sub("… s", text)
+
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"PYTHONPATH": str(self.folder), "COLUMNS": "100"}
 
     def run(self, *command: str) -> str:
         done = subprocess.run(
             command,
             cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": str(self.folder), "COLUMNS": "100"},
+            env=self.environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from gradspec_codegen.pipeline import builtin_table
 from gradspec_codegen.spec.keys import key_table
-from gradspec_codegen.spec.load import load_table
-from gradspec_codegen.target import builtin_spec
 
 from .documents import DOCUMENTS, replayed
 from .source_tree import ROOT
@@ -58,7 +57,7 @@ def is_made_by_the_site(page: Path) -> bool:
 
 @cache
 def pages_of_ops() -> set[str]:
-    return {f"atlas/{op.signature.name}.md" for op in load_table(builtin_spec()).ops}
+    return {f"atlas/{op.signature.name}.md" for op in builtin_table().ops}
 
 
 def test_make_targets_that_are_named_exist() -> None:

@@ -15,6 +15,7 @@ from gradspec_codegen.playground.server import HOST, MOST_BYTES, Playground, ask
 from gradspec_codegen.playground.work import answer
 from gradspec_codegen.prove.report.verdict import Counterexample
 from gradspec_codegen.spec.model import Table
+from tests.meta.source_tree import ROOT
 
 WRONG = """\
 - family: activations
@@ -107,6 +108,9 @@ def test_a_wrong_formula_is_refuted_and_drawn(server: Playground) -> None:
     assert " --> entry.yaml:6:9" in found["text"]
     assert "/tmp" not in found["text"]
     assert "the formula gives 0.5, the derivative is 0.25" in found["drawings"][0]
+    # The same entry is on the start page of the site, with this picture.
+    shown = (ROOT / "docs" / "images" / "refutation.svg").read_text(encoding="utf-8")
+    assert shown.partition("</style>")[2].strip() == found["drawings"][0].partition(">")[2]
 
 
 def test_time_is_limited() -> None:

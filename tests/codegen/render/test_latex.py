@@ -28,6 +28,14 @@ from gradspec_codegen.render.to_latex import latex
         ("grad_values", r"g_{\mathit{values}}"),
         ("sum(grad * result, dim, True)", r"\sum_{\mathit{dim}} g \, y"),
         ("mm(t(self), grad)", r"x^{\top} \, g"),
+        ("transpose(self, -2, -1)", r"x^{\top}"),
+        ("conj(transpose(self, -2, -1))", r"\overline{x^{\top}}"),
+        ("_mh(a @ b)", r"\left(a \, b\right)^{\mathsf{H}}"),
+        (
+            "where(eq(self, 0) & lt(a, b + 1), 1, 2)",
+            r"\begin{cases} 1 & \text{if } "
+            r"\left(x = 0\right) \wedge \left(a < b + 1\right) \\ 2 & \text{otherwise} \end{cases}",
+        ),
         ("sigmoid(self)", r"\sigma\left(x\right)"),
         ("1e-5", r"1 \cdot 10^{-5}"),
         ("(a < b) & ~c", r"\left(a < b\right) \wedge \left(\neg c\right)"),
@@ -45,6 +53,14 @@ from gradspec_codegen.render.to_latex import latex
 )
 def test_expressions(formula: str, expected: str) -> None:
     assert latex(parse(formula)) == expected
+
+
+def test_letters_give_way_to_arguments_that_are_called_so() -> None:
+    formula = parse("where(x > 0, self, result)")
+    assert latex(formula, ["self", "x"]) == (
+        r"\begin{cases} \mathit{self} & \text{if } x > 0 \\ y & \text{otherwise} \end{cases}"
+    )
+    assert latex(parse("self_t * y"), ["self", "y"]) == r"\dot{x} \, y"
 
 
 def test_block_is_a_row_a_statement() -> None:
