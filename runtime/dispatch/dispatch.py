@@ -15,10 +15,10 @@ import numpy as np
 
 from ..core.entrance import operand
 from ..core.levels import of_innermost_level
-from ..core.number_conversion import converted, wrapped
 from ..core.tensor import Tensor, wrap
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function
-from ..core.type_promotion import LAST_INTEGER, get_default_dtype, plain_number, result_dtype
+from ..dtypes.number_conversion import converted, wrapped
+from ..dtypes.promotion import LAST_INTEGER, get_default_dtype, plain_number, result_dtype
 from .overloads import public_function
 from .registry import OPS, Op, Param
 

@@ -21,9 +21,9 @@ from ..inplace.keywords import accepts_numpy_names
 from ..inplace.ops import in_place
 
 if TYPE_CHECKING:
-    from . import linalg as linalg
+    from .linear_algebra import linalg as linalg
 else:
-    linalg = LazyModule(".linalg", globals(), "linalg")
+    linalg = LazyModule(".linear_algebra.linalg", globals(), "linalg")
 
 
 @accepts_numpy_names
