@@ -17,7 +17,9 @@ RUNTIME_NAMES = {
         "all_tensors",
         "any_grad_node",
         "dispatch",
+        "by_argument",
         "grad_nodes_of",
+        "spread",
         "lift_number",
     ),
     "gradspec.dispatch.op_errors": (

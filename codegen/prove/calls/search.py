@@ -22,19 +22,23 @@ from ..identities.run import Call, argument
 from ..inputs.domain import is_at_gap, is_inside
 from ..numeric.limits import Place, check_third_order
 from ..symbolic.special_values import formulas
-from .branches import Branches
+from .branches import Branches, Path
 from .call import STEP, NoSlope, float_leaves
 from .judge import Judge
 from .meant import suggestion
 from .points import SYMMETRIC, arguments, special_points, usual_points
 from .points import NoCall as NoArguments
-from .structures import compared_numbers, farther, has_factors, structures
+from .structures import compared_numbers, farther, has_factors, structures, with_complex
 from .unproved import is_unproved
 
 MOST_STRUCTURES = 120
 MOST_SPECIAL = 8
 MOST_OF_OTHERS = 3
 """So many special points of a call that differs from an example in a flag or a number."""
+
+MOST_PATHS = 16
+"""Calls that take the conditions in so many ways are looked at everywhere: at special points, and
+with complex numbers. What is wrong in one branch need not be seen in another."""
 
 MOST_FARTHER = 2000
 """So many calls are tried to take a condition the other way."""
@@ -124,14 +128,17 @@ class _Search:
         """Those that examples give as symmetric matrices, though the op reads all of them."""
         self.rng = np.random.default_rng(zlib.crc32(spec.name.encode()))
         self.most = most_calls(spec)
+        self.numbers = compared_numbers(spec)
         self.branches = Branches(spec)
         self.calls = self.compared = 0
+        self.path: Path = frozenset()
+        """How the call that was judged last took the conditions."""
         self.meant = [arguments(spec, dict(example.args), self.rng) for example in examples]
 
     def near(self) -> None:
         """Judge every near call at a usual point, and the first ones where points are special."""
-        numbers = compared_numbers(self.spec)
         few: list[tuple[dict[str, Any], int | None]] = []
+        paths: dict[Path, dict[str, Any]] = {}
         third: dict[str, dict[str, Any]] = {}
         known = [_shapes(self.spec, dict(example.args)) for example in self.examples]
         for number, args in enumerate(structures(self.spec, self.examples, MOST_STRUCTURES)):
@@ -140,17 +147,29 @@ class _Search:
             if not self._usual(args, 2 if number < 3 else 1) or has_factors(args):
                 continue
             third.setdefault(_attributes(self.spec, args), args)
-            if number < MOST_SPECIAL:
+            if self.path not in paths and len(paths) < MOST_PATHS:
+                paths[self.path] = args
+            elif number < MOST_SPECIAL:
                 few.append((args, None))
             elif _shapes(self.spec, args) in known:  # another flag or number
                 few.append((args, MOST_OF_OTHERS))
+        for args in paths.values():
+            self._look_everywhere(args)
         for args, most in few:
-            for values in islice(special_points(self.spec, args, self.rng, numbers), most):
-                if self.calls >= self.most:
-                    return
-                self.look_at(values, False)
-
+            self._look_at_special(args, most)
         self._third_order(list(third.values())[1 : MOST_OF_THIRD_ORDER + 1])
+
+    def _look_everywhere(self, args: dict[str, Any]) -> None:
+        """Judge a call with complex numbers, and where points are special."""
+        for changed in with_complex(self.spec, args):
+            self._usual(changed, 1)
+        self._look_at_special(args, None)
+
+    def _look_at_special(self, args: dict[str, Any], most: int | None) -> None:
+        for values in islice(special_points(self.spec, args, self.rng, self.numbers), most):
+            if self.calls >= self.most:
+                return
+            self.look_at(values, False)
 
     def _third_order(self, several: list[dict[str, Any]]) -> None:
         """Compare third derivatives at calls that differ from the first in more than shapes.
@@ -199,6 +218,7 @@ class _Search:
                 continue
             if self._is_new(values):
                 self.look_at(values, True)
+                self._look_everywhere(args)
                 if not self.branches.missing():
                     return
 
@@ -259,7 +279,9 @@ class _Search:
                 try:
                     compared = judge.run()
                 finally:
-                    for each in (judge, *judge.others):
+                    self._note(judge)
+                    self.path = self.branches.path
+                    for each in judge.others:
                         self._note(each)
         except Mismatch:
             raise

@@ -278,6 +278,17 @@ def _flags(spec: OpSpec, args: Args) -> Iterator[Args]:
         yield {name: not args.get(name, False)}
 
 
+def with_complex(spec: OpSpec, args: Args) -> Iterator[Args]:
+    """The call with complex numbers for all its tensors, and for each; none if an op has none."""
+    shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
+    lists = {n: v for n, v in args.items() if _is_list_of_shapes(spec, n, v)}
+    if lists and spec.complex:
+        parts = {n: [{"complex": shape} for shape in shapes] for n, shapes in lists.items()}
+        yield args | parts | {name: {"complex": shape} for name, shape in shapes.items()}
+    elif shapes:
+        yield from (args | change for change in _complex(spec, shapes))
+
+
 def _complex(spec: OpSpec, shapes: Args) -> Iterator[Args]:
     """Complex numbers for all tensors, and for each."""
     if spec.complex:
