@@ -28,7 +28,15 @@ from .judge import Judge
 from .meant import suggestion
 from .points import SYMMETRIC, arguments, special_points, usual_points
 from .points import NoCall as NoArguments
-from .structures import compared_numbers, farther, has_factors, structures, with_complex
+from .structures import (
+    attributes,
+    compared_numbers,
+    farther,
+    has_factors,
+    structures,
+    unlike_extents,
+    with_complex,
+)
 from .unproved import is_unproved
 
 MOST_STRUCTURES = 120
@@ -139,6 +147,7 @@ class _Search:
         """Judge every near call at a usual point, and the first ones where points are special."""
         few: list[tuple[dict[str, Any], int | None]] = []
         paths: dict[Path, dict[str, Any]] = {}
+        accepted: list[dict[str, Any]] = []
         third: dict[str, dict[str, Any]] = {}
         known = [_shapes(self.spec, dict(example.args)) for example in self.examples]
         for number, args in enumerate(structures(self.spec, self.examples, MOST_STRUCTURES)):
@@ -146,6 +155,7 @@ class _Search:
                 return
             if not self._usual(args, 2 if number < 3 else 1) or has_factors(args):
                 continue
+            accepted.append(args)
             third.setdefault(_attributes(self.spec, args), args)
             if self.path not in paths and len(paths) < MOST_PATHS:
                 paths[self.path] = args
@@ -153,11 +163,20 @@ class _Search:
                 few.append((args, None))
             elif _shapes(self.spec, args) in known:  # another flag or number
                 few.append((args, MOST_OF_OTHERS))
+        if accepted:
+            self._attributes(max(accepted, key=unlike_extents))
         for args in paths.values():
             self._look_everywhere(args)
         for args, most in few:
             self._look_at_special(args, most)
         self._third_order(list(third.values())[1 : MOST_OF_THIRD_ORDER + 1])
+
+    def _attributes(self, args: dict[str, Any]) -> None:
+        """Judge a call with every flag and number, where no two extents are taken for one."""
+        for changed in attributes(self.spec, self.examples, args):
+            if self.calls >= self.most:
+                return
+            self._usual(changed, 1)
 
     def _look_everywhere(self, args: dict[str, Any]) -> None:
         """Judge a call with complex numbers, and where points are special."""

@@ -11,6 +11,8 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from ...ir.nodes import Compare, Const, Name, Unary
 from ...ir.walk import walk
 from ...spec.model import Example, OpSpec, Param
@@ -183,6 +185,28 @@ def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
         _single_shapes(shapes),
     ):
         yield from group
+
+
+def attributes(spec: OpSpec, examples: tuple[Example, ...], args: Args) -> Iterator[Args]:
+    """The call with another flag, number, text or optional tensor, or with other whole numbers."""
+    if has_factors(args) or is_called_by_formulas(spec):
+        return
+    numbers, strings = mentioned_constants(spec)
+    shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
+    given = [dict(example.args) for example in examples]
+    changes = itertools.chain(
+        _flags(spec, args),
+        _words(spec, args, given, numbers, strings),
+        _optional_tensors(spec, args, shapes),
+        _data(args),
+    )
+    yield from _distinct((args | change for change in changes), set())
+
+
+def unlike_extents(args: Args) -> int:
+    """Count the extents of a call that are unlike, and not one."""
+    shapes = [value for value in args.values() if _is_ints(value)]
+    return len({size for shape in shapes for size in shape if size > 1})
 
 
 def _larger_matrices(args: Args) -> Iterator[Args]:
@@ -413,7 +437,9 @@ def _other_numbers(param: Param, value: Any, numbers: list[float]) -> Iterator[A
         yield from dict.fromkeys([*map(int, usual), *(n + k for n in whole for k in (0, 1, -1))])
     else:
         near = [n + k for n in numbers for k in ((0, 0.5, -0.5) if abs(n) < 1e6 else (0,))]
-        yield from dict.fromkeys([*usual, 0.5, -0.75, 2.5, *near])
+        cuts = sorted({0.0, 1.0, *(float(n) for n in numbers if np.isfinite(n))})
+        between = [0.625 * low + 0.375 * high for low, high in itertools.pairwise(cuts)]
+        yield from dict.fromkeys([*usual, 0.5, -0.75, 2.5, *between, *near])
 
 
 def _other_lists(value: Any) -> Iterator[Any]:
