@@ -92,7 +92,7 @@ def is_at_gap(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) 
 def _item_by_item(
     left: ast.expr, right: ast.expr, values: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """The arguments that two sides mention, of lists one tensor at a time; none if one is absent."""
+    """The arguments of two sides, of lists one tensor at a time; none where one is absent."""
     names = sorted((_names(left) | _names(right)) - _CONSTANTS.keys())
     given = [value if isinstance(value, list) else [value] for value in map(values.get, names)]
     for items in itertools.product(*given):
