@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -28,6 +28,7 @@ from .judge import Judge
 from .meant import suggestion
 from .points import SYMMETRIC, arguments, special_points, usual_points
 from .points import NoCall as NoArguments
+from .required_shapes import with_required_shapes
 from .structures import (
     attributes,
     compared_numbers,
@@ -47,6 +48,9 @@ MOST_OF_OTHERS = 3
 MOST_PATHS = 16
 """Calls that take the conditions in so many ways are looked at everywhere: at special points, and
 with complex numbers. What is wrong in one branch need not be seen in another."""
+
+MOST_USUAL = 0.7
+"""The part of the calls that are judged at usual points; the others are left for special ones."""
 
 MOST_FARTHER = 2000
 """So many calls are tried to take a condition the other way."""
@@ -141,42 +145,63 @@ class _Search:
         self.calls = self.compared = 0
         self.path: Path = frozenset()
         """How the call that was judged last took the conditions."""
+        self.paths: dict[Path, dict[str, Any]] = {}
+        """The first call that took them in each way."""
         self.meant = [arguments(spec, dict(example.args), self.rng) for example in examples]
 
     def near(self) -> None:
         """Judge every near call at a usual point, and the first ones where points are special."""
         few: list[tuple[dict[str, Any], int | None]] = []
-        paths: dict[Path, dict[str, Any]] = {}
         accepted: list[dict[str, Any]] = []
-        third: dict[str, dict[str, Any]] = {}
         known = [_shapes(self.spec, dict(example.args)) for example in self.examples]
-        for number, args in enumerate(structures(self.spec, self.examples, MOST_STRUCTURES)):
+        found = self._as_required(structures(self.spec, self.examples, MOST_STRUCTURES))
+        for number, args in enumerate(found):
+            is_call = self._usual(args, 2 if number < 3 else 1)
             if self.calls >= self.most:
                 return
-            if not self._usual(args, 2 if number < 3 else 1) or has_factors(args):
+            if not is_call or has_factors(args):
                 continue
             accepted.append(args)
-            third.setdefault(_attributes(self.spec, args), args)
-            if self.path not in paths and len(paths) < MOST_PATHS:
-                paths[self.path] = args
-            elif number < MOST_SPECIAL:
+            if self._is_new_path(args):
+                continue
+            if number < MOST_SPECIAL:
                 few.append((args, None))
             elif _shapes(self.spec, args) in known:  # another flag or number
                 few.append((args, MOST_OF_OTHERS))
         if accepted:
             self._attributes(max(accepted, key=unlike_extents))
-        for args in paths.values():
+        for args in list(self.paths.values()):
+            self._attributes(args)
+        for args in list(self.paths.values()):
             self._look_everywhere(args)
         for args, most in few:
             self._look_at_special(args, most)
-        self._third_order(list(third.values())[1 : MOST_OF_THIRD_ORDER + 1])
+        self._third_order(accepted)
+
+    def _is_new_path(self, args: dict[str, Any]) -> bool:
+        """Keep a call that was judged if it is the first to take the conditions in its way."""
+        if self.path in self.paths or len(self.paths) >= MOST_PATHS:
+            return False
+        self.paths[self.path] = args
+        return True
+
+    def _as_required(self, several: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Calls, and those made of them that have the shapes which `requires` asks for."""
+        seen: set[str] = set()
+        for args in several:
+            yield args
+            changed = with_required_shapes(self.spec, args) if self.spec.requires else args
+            if changed != args and (key := repr(changed)) not in seen:
+                seen.add(key)
+                yield changed
 
     def _attributes(self, args: dict[str, Any]) -> None:
-        """Judge a call with every flag and number, where no two extents are taken for one."""
-        for changed in attributes(self.spec, self.examples, args):
-            if self.calls >= self.most:
+        """Judge a call with every flag and number, while there is time for special points."""
+        for changed in self._as_required(attributes(self.spec, self.examples, args)):
+            if self.calls >= MOST_USUAL * self.most:
                 return
-            self._usual(changed, 1)
+            if self._usual(changed, 1):
+                self._is_new_path(changed)
 
     def _look_everywhere(self, args: dict[str, Any]) -> None:
         """Judge a call with complex numbers, and where points are special."""
@@ -198,7 +223,10 @@ class _Search:
         """
         if not reads_what_it_made(self.spec):
             return
+        unlike: dict[str, dict[str, Any]] = {}
         for args in several:
+            unlike.setdefault(_attributes(self.spec, args), args)
+        for args in list(unlike.values())[1 : MOST_OF_THIRD_ORDER + 1]:
             for values in usual_points(self.spec, args, self.rng, 1):
                 floats = float_leaves(self.spec, values)
                 leaves = [leaf for leaf in floats if leaf[0] in self.spec.differentiable_params]
@@ -230,7 +258,7 @@ class _Search:
         """Judge calls that take a condition another way than those before."""
         if not self.branches.missing():
             return
-        for args in farther(self.spec, self.examples, MOST_FARTHER):
+        for args in self._as_required(farther(self.spec, self.examples, MOST_FARTHER)):
             try:
                 (values,) = usual_points(self.spec, args, self.rng, 1)
             except (NoArguments, ValueError, TypeError, IndexError):

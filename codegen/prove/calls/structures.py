@@ -181,6 +181,7 @@ def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
         _parts(lists),
         _data(args),
         _dimensions(shapes, numbers),
+        _dims(spec, shapes),
         _extents_of(shapes, lists, numbers),
         _single_shapes(shapes),
     ):
@@ -393,6 +394,28 @@ def _dimensions(shapes: Args, numbers: list[float]) -> Iterator[Args]:
             name: [*([2] * (ndim - len(shape)))[:ndim], *shape][-ndim:] if ndim else []
             for name, shape in shapes.items()
         }
+
+
+def _dims(spec: OpSpec, shapes: Args) -> Iterator[Args]:
+    """Tensors of one to four dimensions together with lists of as many whole numbers.
+
+    Permutations that are their own inverse come with others.
+    """
+    names = [p.name for p in spec.signature.params if p.type.is_list and p.type.base == "int"]
+    for ndim in range(1, 5) if names else ():
+        order = list(range(ndim))
+        for numbers in (
+            order,
+            [*order[1:], 0],
+            [order[-1], *order[:-1]],
+            order[::-1],
+            [-1 - place for place in order],
+            [place % 2 + 1 for place in order],
+            [place % 3 for place in range(2 * ndim)],
+        ):
+            yield {name: [2 + place for place in order] for name in shapes} | {
+                name: list(numbers) for name in names
+            }
 
 
 def _single_shapes(shapes: Args) -> Iterator[Args]:
