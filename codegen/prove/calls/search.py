@@ -45,6 +45,9 @@ MOST_SPECIAL = 8
 MOST_OF_OTHERS = 3
 """So many special points of a call that differs from an example in a flag or a number."""
 
+FEWEST_SPECIAL = 12
+"""So many special points, at least, of each call that takes conditions in a new way."""
+
 MOST_PATHS = 16
 """Calls that take the conditions in so many ways are looked at everywhere: at special points, and
 with complex numbers. What is wrong in one branch need not be seen in another."""
@@ -139,6 +142,9 @@ class _Search:
         self.tilted = symmetric - halves
         """Those that examples give as symmetric matrices, though the op reads all of them."""
         self.rng = np.random.default_rng(zlib.crc32(spec.name.encode()))
+        tensors = spec.signature.tensor_params
+        plain = [p for p in spec.signature.params if p not in tensors or p.type.is_optional]
+        self.has_several_attributes = len(plain) > 1
         self.most = most_calls(spec)
         self.numbers = compared_numbers(spec)
         self.branches = Branches(spec)
@@ -170,10 +176,12 @@ class _Search:
                 few.append((args, MOST_OF_OTHERS))
         if accepted:
             self._attributes(max(accepted, key=unlike_extents))
-        for args in list(self.paths.values()):
-            self._attributes(args)
-        for args in list(self.paths.values()):
-            self._look_everywhere(args)
+        if self.has_several_attributes:
+            for args in list(self.paths.values()):
+                self._attributes(args)
+        each = max(FEWEST_SPECIAL, (self.most - self.calls) // (2 * max(len(self.paths), 1)))
+        for args in self.paths.values():
+            self._look_everywhere(args, each)
         for args, most in few:
             self._look_at_special(args, most)
         self._third_order(accepted)
@@ -203,11 +211,15 @@ class _Search:
             if self._usual(changed, 1):
                 self._is_new_path(changed)
 
-    def _look_everywhere(self, args: dict[str, Any]) -> None:
-        """Judge a call with complex numbers, and where points are special."""
+    def _look_everywhere(self, args: dict[str, Any], most: int) -> None:
+        """Judge a call with complex numbers, and where so many points are special.
+
+        A factorization may jump where an element is zero: it has no slope there.
+        """
         for changed in with_complex(self.spec, args):
             self._usual(changed, 1)
-        self._look_at_special(args, None)
+        if not self.has_factors:
+            self._look_at_special(args, most)
 
     def _look_at_special(self, args: dict[str, Any], most: int | None) -> None:
         for values in islice(special_points(self.spec, args, self.rng, self.numbers), most):
@@ -265,7 +277,7 @@ class _Search:
                 continue
             if self._is_new(values):
                 self.look_at(values, True)
-                self._look_everywhere(args)
+                self._look_everywhere(args, FEWEST_SPECIAL)
                 if not self.branches.missing():
                     return
 
