@@ -31,7 +31,7 @@ _FUNCTIONS = tuple(
         *("short_time_fourier", "predicates", "promotion", "printing"),
     )
 )
-_FUNCTIONS += ("core.modes", "core.random_generator", "random", "core.type_promotion")
+_FUNCTIONS += ("core.modes", "core.random_generator", "random", "dtypes.promotion")
 _FUNCTIONS += ("core.devices", "fast.parallel_for", "fast.allocator", "graph.anomaly")
 _OLDER = tuple(
     f"functions.{name}" for name in ("properties", "legacy", "old_linalg", "reflectors", "segments")

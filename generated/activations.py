@@ -30,15 +30,6 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, new_tensor, share_alias, wrap
-from gradspec.core.type_promotion import (
-    FIRST_COMPLEX,
-    LAST_COMPLEX,
-    LAST_INTEGER,
-    is_complex,
-    plain_number,
-    promote,
-    promote_to_float,
-)
 from gradspec.core.types import DTypeLike, Number
 from gradspec.dispatch.absent import add_present, or_zero, subtract_present
 from gradspec.dispatch.dispatch import dispatch, lift_number
@@ -50,6 +41,15 @@ from gradspec.dispatch.op_errors import (
 )
 from gradspec.dispatch.registry import Op, register
 from gradspec.dispatch.unbroadcast import reduce_to_differentiable
+from gradspec.dtypes.promotion import (
+    FIRST_COMPLEX,
+    LAST_COMPLEX,
+    LAST_INTEGER,
+    is_complex,
+    plain_number,
+    promote,
+    promote_to_float,
+)
 from gradspec.fast.clip import at_least
 from gradspec.fast.log_sums import log_of_sum
 from gradspec.fast.parallel_for import in_threads

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradspec.core.lazy import LazyModule
 from gradspec.core.numel import numel
-from gradspec.core.type_promotion import plain_number
 from gradspec.dispatch.op_errors import unmet_requirement
+from gradspec.dtypes.promotion import plain_number
 
 if TYPE_CHECKING:
     from . import activations as activations_ops

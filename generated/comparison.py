@@ -27,12 +27,12 @@ from gradspec.core.apply_modes import apply_modes
 from gradspec.core.modes import current_mode
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, new_tensor, wrap
-from gradspec.core.type_promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.core.types import Number
 from gradspec.dispatch.dispatch import dispatch, lift_number
 from gradspec.dispatch.op_errors import complex_refused, failure
 from gradspec.dispatch.overloads import overloaded
 from gradspec.dispatch.registry import Op, register
+from gradspec.dtypes.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.inplace.keywords import with_further, write_out
 
 

@@ -21,18 +21,18 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, new_tensor, share_alias, wrap
-from gradspec.core.type_promotion import (
+from gradspec.core.types import Number
+from gradspec.dispatch.absent import zeros_if_absent
+from gradspec.dispatch.dispatch import dispatch
+from gradspec.dispatch.op_errors import complex_gradient, failure, unmet_requirement
+from gradspec.dispatch.registry import Op, register
+from gradspec.dtypes.promotion import (
     FIRST_COMPLEX,
     LAST_COMPLEX,
     LAST_INTEGER,
     is_complex,
     promote_to_float,
 )
-from gradspec.core.types import Number
-from gradspec.dispatch.absent import zeros_if_absent
-from gradspec.dispatch.dispatch import dispatch
-from gradspec.dispatch.op_errors import complex_gradient, failure, unmet_requirement
-from gradspec.dispatch.registry import Op, register
 from gradspec.fast.parallel_for import in_threads
 from gradspec.graph.saved_values import check_version, output_of
 from gradspec.inplace.keywords import with_further

@@ -14,19 +14,11 @@ from numpy import zeros_like as np_zeros_like
 from gradspec import kernels
 from gradspec.core import constants
 from gradspec.core.apply_modes import apply_modes
-from gradspec.core.dtype_kinds import any_symbolic
 from gradspec.core.lazy import LazyModule
 from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, OutputNode, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, share_alias, wrap
-from gradspec.core.type_promotion import (
-    FIRST_COMPLEX,
-    LAST_COMPLEX,
-    is_complex,
-    plain_number,
-    promote,
-)
 from gradspec.core.types import Number
 from gradspec.dispatch.absent import add_present, subtract_present
 from gradspec.dispatch.dispatch import dispatch, lift_number
@@ -34,6 +26,14 @@ from gradspec.dispatch.named_results import Result
 from gradspec.dispatch.op_errors import complex_gradient, failure, unmet_requirement
 from gradspec.dispatch.registry import Op, register
 from gradspec.dispatch.unbroadcast import reduce_to_differentiable
+from gradspec.dtypes.kinds import any_symbolic
+from gradspec.dtypes.promotion import (
+    FIRST_COMPLEX,
+    LAST_COMPLEX,
+    is_complex,
+    plain_number,
+    promote,
+)
 from gradspec.graph.saved_values import attach_outputs, check_version, output_of, shape_dtype
 from gradspec.inplace.keywords import with_further
 from gradspec.kernels.reductions.unbroadcast import reduce_to

@@ -19,7 +19,6 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, share_alias, wrap
-from gradspec.core.type_promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number
 from gradspec.core.types import Number
 from gradspec.dispatch.absent import add_present, or_zero, zeros_if_absent
 from gradspec.dispatch.dispatch import all_tensors, dispatch
@@ -27,6 +26,7 @@ from gradspec.dispatch.op_errors import complex_gradient, complex_refused, failu
 from gradspec.dispatch.overloads import overloaded
 from gradspec.dispatch.registry import Op, register
 from gradspec.dispatch.unbroadcast import reduce_to_differentiable
+from gradspec.dtypes.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number
 from gradspec.graph.saved_values import (
     arrays_of,
     check_version,

@@ -20,7 +20,6 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, new_tensor, wrap
-from gradspec.core.type_promotion import plain_number, promote
 from gradspec.core.types import Number
 from gradspec.dispatch.absent import add_present, subtract_present
 from gradspec.dispatch.dispatch import dispatch, lift_number
@@ -28,6 +27,7 @@ from gradspec.dispatch.op_errors import failure
 from gradspec.dispatch.overloads import overloaded
 from gradspec.dispatch.registry import Op, register
 from gradspec.dispatch.unbroadcast import reduce_to_differentiable
+from gradspec.dtypes.promotion import plain_number, promote
 from gradspec.fast.parallel_for import in_threads
 from gradspec.fast.tuning import PARALLEL_ARITHMETIC_MIN
 from gradspec.graph.saved_values import check_version, shape_dtype

@@ -23,7 +23,6 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, share_alias, wrap
-from gradspec.core.type_promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number, promote
 from gradspec.core.types import Number
 from gradspec.dispatch.absent import add_present, subtract_present
 from gradspec.dispatch.dispatch import all_tensors, dispatch, lift_number
@@ -31,6 +30,7 @@ from gradspec.dispatch.op_errors import complex_gradient, complex_refused, failu
 from gradspec.dispatch.overloads import overloaded
 from gradspec.dispatch.registry import Op, register
 from gradspec.dispatch.unbroadcast import reduce_to_differentiable
+from gradspec.dtypes.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number, promote
 from gradspec.fast.log_sums import log_of_sum
 from gradspec.fast.parallel_for import in_threads
 from gradspec.fast.tuning import PARALLEL_UFUNC_MIN

@@ -18,11 +18,11 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, wrap
-from gradspec.core.type_promotion import plain_number
 from gradspec.core.types import Number
 from gradspec.dispatch.dispatch import dispatch
 from gradspec.dispatch.op_errors import failure
 from gradspec.dispatch.registry import Op, register
+from gradspec.dtypes.promotion import plain_number
 from gradspec.graph.saved_values import check_version
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, wrap
-from gradspec.core.type_promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.core.types import Number
 from gradspec.dispatch.dispatch import dispatch, lift_number
 from gradspec.dispatch.op_errors import complex_refused, failure, no_derivative, no_forward_mode
 from gradspec.dispatch.overloads import overloaded
 from gradspec.dispatch.registry import Op, register
 from gradspec.dispatch.unbroadcast import reduce_to_differentiable
+from gradspec.dtypes.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.graph.saved_values import check_version, shape_dtype
 from gradspec.kernels.reductions.unbroadcast import reduce_to
 

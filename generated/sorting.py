@@ -20,13 +20,13 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, wrap
-from gradspec.core.type_promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number
 from gradspec.core.types import Number
 from gradspec.dispatch.dispatch import dispatch
 from gradspec.dispatch.named_results import Result
 from gradspec.dispatch.op_errors import complex_gradient, complex_refused, failure, no_derivative
 from gradspec.dispatch.overloads import overloaded
 from gradspec.dispatch.registry import Op, register
+from gradspec.dtypes.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number
 from gradspec.graph.saved_values import check_version, output_of
 from gradspec.inplace.keywords import with_further, write_out
 

@@ -26,14 +26,6 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, OutputNode, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, new_tensor, wrap
-from gradspec.core.type_promotion import (
-    FIRST_COMPLEX,
-    LAST_COMPLEX,
-    LAST_INTEGER,
-    is_complex,
-    plain_number,
-    promote_to_float,
-)
 from gradspec.core.types import DTypeLike, Number
 from gradspec.dispatch.absent import add_present
 from gradspec.dispatch.dispatch import dispatch
@@ -41,6 +33,14 @@ from gradspec.dispatch.named_results import Result
 from gradspec.dispatch.op_errors import complex_gradient, complex_refused, failure
 from gradspec.dispatch.overloads import overloaded
 from gradspec.dispatch.registry import Op, register
+from gradspec.dtypes.promotion import (
+    FIRST_COMPLEX,
+    LAST_COMPLEX,
+    LAST_INTEGER,
+    is_complex,
+    plain_number,
+    promote_to_float,
+)
 from gradspec.fast.parallel_for import in_threads
 from gradspec.fast.powers import power
 from gradspec.fast.tuning import PARALLEL_ARITHMETIC_MIN

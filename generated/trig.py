@@ -36,7 +36,13 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, new_tensor, wrap
-from gradspec.core.type_promotion import (
+from gradspec.core.types import Number
+from gradspec.dispatch.absent import add_present, subtract_present
+from gradspec.dispatch.dispatch import dispatch, lift_number
+from gradspec.dispatch.op_errors import complex_gradient, failure
+from gradspec.dispatch.registry import Op, register
+from gradspec.dispatch.unbroadcast import reduce_to_differentiable
+from gradspec.dtypes.promotion import (
     FIRST_COMPLEX,
     LAST_COMPLEX,
     LAST_INTEGER,
@@ -44,12 +50,6 @@ from gradspec.core.type_promotion import (
     promote,
     promote_to_float,
 )
-from gradspec.core.types import Number
-from gradspec.dispatch.absent import add_present, subtract_present
-from gradspec.dispatch.dispatch import dispatch, lift_number
-from gradspec.dispatch.op_errors import complex_gradient, failure
-from gradspec.dispatch.registry import Op, register
-from gradspec.dispatch.unbroadcast import reduce_to_differentiable
 from gradspec.fast.parallel_for import in_threads
 from gradspec.fast.tuning import PARALLEL_ARITHMETIC_MIN, PARALLEL_UFUNC_MIN
 from gradspec.graph.saved_values import check_version, output_of, shape_dtype

@@ -18,32 +18,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import autograd as autograd
 from . import overrides as overrides
-from .core.dtypes import bool as bool
-from .core.dtypes import cdouble as cdouble
-from .core.dtypes import cfloat as cfloat
-from .core.dtypes import complex64 as complex64
-from .core.dtypes import complex128 as complex128
-from .core.dtypes import double as double
-from .core.dtypes import dtype as dtype
-from .core.dtypes import float as float
-from .core.dtypes import float16 as float16
-from .core.dtypes import float32 as float32
-from .core.dtypes import float64 as float64
-from .core.dtypes import half as half
-from .core.dtypes import iinfo as iinfo
-from .core.dtypes import int as int
-from .core.dtypes import int8 as int8
-from .core.dtypes import int16 as int16
-from .core.dtypes import int32 as int32
-from .core.dtypes import int64 as int64
-from .core.dtypes import long as long
-from .core.dtypes import short as short
-from .core.dtypes import uint8 as uint8
-from .core.dtypes import uint16 as uint16
-from .core.dtypes import uint32 as uint32
-from .core.dtypes import uint64 as uint64
 from .core.lazy import lazy_attributes as _lazy_attributes
-from .core.limits import finfo as finfo
 from .core.memory_format import channels_last as channels_last
 from .core.memory_format import channels_last_3d as channels_last_3d
 from .core.memory_format import contiguous_format as contiguous_format
@@ -59,9 +34,34 @@ from .core.modes import set_grad_enabled as set_grad_enabled
 from .core.numpy_warnings import mute_package as _mute_package
 from .core.tensor import Size as Size
 from .core.tensor import Tensor as Tensor
-from .core.type_promotion import get_default_dtype as get_default_dtype
-from .core.type_promotion import set_default_dtype as set_default_dtype
 from .dispatch.overloads import BY_KEYWORD as _BY_KEYWORD
+from .dtypes.limits import finfo as finfo
+from .dtypes.names import bool as bool
+from .dtypes.names import cdouble as cdouble
+from .dtypes.names import cfloat as cfloat
+from .dtypes.names import complex64 as complex64
+from .dtypes.names import complex128 as complex128
+from .dtypes.names import double as double
+from .dtypes.names import dtype as dtype
+from .dtypes.names import float as float
+from .dtypes.names import float16 as float16
+from .dtypes.names import float32 as float32
+from .dtypes.names import float64 as float64
+from .dtypes.names import half as half
+from .dtypes.names import iinfo as iinfo
+from .dtypes.names import int as int
+from .dtypes.names import int8 as int8
+from .dtypes.names import int16 as int16
+from .dtypes.names import int32 as int32
+from .dtypes.names import int64 as int64
+from .dtypes.names import long as long
+from .dtypes.names import short as short
+from .dtypes.names import uint8 as uint8
+from .dtypes.names import uint16 as uint16
+from .dtypes.names import uint32 as uint32
+from .dtypes.names import uint64 as uint64
+from .dtypes.promotion import get_default_dtype as get_default_dtype
+from .dtypes.promotion import set_default_dtype as set_default_dtype
 from .fast.allocator import set_allocator_cache as set_allocator_cache
 from .fast.parallel_for import get_num_threads as get_num_threads
 from .fast.parallel_for import set_num_threads as set_num_threads
@@ -188,11 +188,9 @@ if _TYPE_CHECKING:
     from .core.random_generator import initial_seed as initial_seed
     from .core.random_generator import seed as seed
     from .core.random_generator import set_rng_state as set_rng_state
-    from .core.refused_dtypes import bfloat16 as bfloat16
-    from .core.refused_dtypes import chalf as chalf
-    from .core.refused_dtypes import complex32 as complex32
-    from .functions.einsum import einsum as einsum
-    from .functions.einsum import tensordot as tensordot
+    from .dtypes.refused import bfloat16 as bfloat16
+    from .dtypes.refused import chalf as chalf
+    from .dtypes.refused import complex32 as complex32
     from .functions.elements import histogram as histogram
     from .functions.elements import isin as isin
     from .functions.elements import isreal as isreal
@@ -215,20 +213,25 @@ if _TYPE_CHECKING:
     from .functions.legacy import LongTensor as LongTensor
     from .functions.legacy import ShortTensor as ShortTensor
     from .functions.legacy import set_default_tensor_type as set_default_tensor_type
-    from .functions.low_rank import pca_lowrank as pca_lowrank
-    from .functions.low_rank import svd_lowrank as svd_lowrank
-    from .functions.old_linalg import eig as eig
-    from .functions.old_linalg import frobenius_norm as frobenius_norm
-    from .functions.old_linalg import lstsq as lstsq
-    from .functions.old_linalg import lu as lu
-    from .functions.old_linalg import lu_unpack as lu_unpack
-    from .functions.old_linalg import matrix_rank as matrix_rank
-    from .functions.old_linalg import norm_except_dim as norm_except_dim
-    from .functions.old_linalg import nuclear_norm as nuclear_norm
-    from .functions.old_linalg import qr as qr
-    from .functions.old_linalg import solve as solve
-    from .functions.old_linalg import symeig as symeig
-    from .functions.old_linalg import triangular_solve as triangular_solve
+    from .functions.linear_algebra.einsum import einsum as einsum
+    from .functions.linear_algebra.einsum import tensordot as tensordot
+    from .functions.linear_algebra.low_rank import pca_lowrank as pca_lowrank
+    from .functions.linear_algebra.low_rank import svd_lowrank as svd_lowrank
+    from .functions.linear_algebra.old_linalg import eig as eig
+    from .functions.linear_algebra.old_linalg import frobenius_norm as frobenius_norm
+    from .functions.linear_algebra.old_linalg import lstsq as lstsq
+    from .functions.linear_algebra.old_linalg import lu as lu
+    from .functions.linear_algebra.old_linalg import lu_unpack as lu_unpack
+    from .functions.linear_algebra.old_linalg import matrix_rank as matrix_rank
+    from .functions.linear_algebra.old_linalg import norm_except_dim as norm_except_dim
+    from .functions.linear_algebra.old_linalg import nuclear_norm as nuclear_norm
+    from .functions.linear_algebra.old_linalg import qr as qr
+    from .functions.linear_algebra.old_linalg import solve as solve
+    from .functions.linear_algebra.old_linalg import symeig as symeig
+    from .functions.linear_algebra.old_linalg import triangular_solve as triangular_solve
+    from .functions.linear_algebra.reflectors import geqrf as geqrf
+    from .functions.linear_algebra.reflectors import orgqr as orgqr
+    from .functions.linear_algebra.reflectors import ormqr as ormqr
     from .functions.printing import set_printoptions as set_printoptions
     from .functions.promotion import can_cast as can_cast
     from .functions.promotion import promote_types as promote_types
@@ -242,9 +245,6 @@ if _TYPE_CHECKING:
     from .functions.properties import is_signed as is_signed
     from .functions.properties import layout as layout
     from .functions.properties import strided as strided
-    from .functions.reflectors import geqrf as geqrf
-    from .functions.reflectors import orgqr as orgqr
-    from .functions.reflectors import ormqr as ormqr
     from .functions.segments import segment_reduce as segment_reduce
     from .functions.short_time_fourier import istft as istft
     from .functions.short_time_fourier import stft as stft
@@ -350,7 +350,7 @@ _FURTHER = {
     ".core.random_generator": (
         "Generator default_generator get_rng_state initial_seed seed set_rng_state"
     ),
-    ".core.refused_dtypes": "bfloat16 chalf complex32",
+    ".dtypes.refused": "bfloat16 chalf complex32",
     ".functions.elements": (
         "histogram isin isreal nonzero_static range scalar_tensor unravel_index vander"
     ),
@@ -417,10 +417,15 @@ _LAZY = {
     "save": (".serialization", "save"),
     "viz": (".viz", ""),
     "vmap": (".func", "vmap"),
-    **{name: (".functions.einsum", name) for name in ("einsum", "tensordot")},
-    **{name: (".functions.old_linalg", name) for name in _OLD_LINALG},
-    **{name: (".functions.reflectors", name) for name in ("geqrf", "orgqr", "ormqr")},
-    **{name: (".functions.low_rank", name) for name in ("pca_lowrank", "svd_lowrank")},
+    **{name: (".functions.linear_algebra.einsum", name) for name in ("einsum", "tensordot")},
+    **{name: (".functions.linear_algebra.old_linalg", name) for name in _OLD_LINALG},
+    **{
+        name: (".functions.linear_algebra.reflectors", name) for name in ("geqrf", "orgqr", "ormqr")
+    },
+    **{
+        name: (".functions.linear_algebra.low_rank", name)
+        for name in ("pca_lowrank", "svd_lowrank")
+    },
     **{name: (".functions.short_time_fourier", name) for name in ("istft", "stft")},
     **{name: (".nn.recurrent.functions", name) for name in ("gru", "lstm", "rnn_relu", "rnn_tanh")},
     **{name: (".nn.native_functions", name) for name in _NATIVE},

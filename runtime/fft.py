@@ -139,7 +139,7 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool =
 
 
 def _default_dtype() -> Any:
-    from .core.type_promotion import get_default_dtype
+    from .dtypes.promotion import get_default_dtype
 
     return get_default_dtype()
 

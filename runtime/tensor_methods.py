@@ -38,7 +38,7 @@ from .overrides import OverrideMethods
 from .random import RandomMethods
 
 if TYPE_CHECKING:
-    from .functions.old_linalg import OldLinalgMethods
+    from .functions.linear_algebra.old_linalg import OldLinalgMethods
     from .functions.short_time_fourier import ShortTimeMethods
     from .generated.methods import TensorMethods as _OpMethods
 

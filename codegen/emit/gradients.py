@@ -22,7 +22,7 @@ from ..spec.model import Formula, NotImplementedYet, OpSpec
 from ..spec.shared_locals import leading, shared_with
 from .absent import without_absent
 from .branches import with_safe_branches
-from .record import differentiable_outputs, reduced_params
+from .record import differentiable_outputs, has_list_inputs, reduced_params
 from .saves import OPTIONS, Saved, SavedFormulas, Source
 from .scopes import as_written, slot
 from .views import NodeView
@@ -43,6 +43,7 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
         is_pointwise=on_blocks.is_pointwise,
         runs_in_blocks=on_blocks.is_pointwise and on_blocks.has_steps,
         has_several_outputs=several,
+        has_lists=has_list_inputs(op),
         output_nrs=tuple(_output_nrs(op, plan)),
         apply=apply,
         apply_differentiable=tuple(_Body(op, plan, context, on_tensors=True).lines()),
@@ -197,10 +198,12 @@ class _Body:
 
     def _all_lines(self) -> list[str]:
         op, wanted = self.op, self.wanted
-        lines = [*self._unimplemented(), *self._open()]
+        has_lists = has_list_inputs(op)
+        lines = ["needs = by_argument(needs, node.input_counts)"] if has_lists else []
+        lines += [*self._unimplemented(), *self._open()]
         lines += self._load_all(s for s in self.plan.saved if set(wanted) <= set(s.wanted_by))
         is_list = any(p.type.is_list for p in op.signature.params if p.name in wanted)
-        if is_list:
+        if is_list and not has_lists:
             return lines + self._render(*self.plan.formulas[0], "return tuple({})")
         if len(wanted) == 1 and self.plan.formulas and not reduced_params(op):
             return lines + self._render(*self.plan.formulas[0], "return ({},)")
@@ -208,7 +211,11 @@ class _Body:
         for names, formula in self.plan.formulas:
             lines += self._gradient(names, formula)
         answer = ", ".join(f"grad_{name}" for name in wanted)
-        return [*lines, f"return ({answer}{',' if len(wanted) == 1 else ''})"]
+        answer = f"({answer}{',' if len(wanted) == 1 else ''})"
+        return [
+            *lines,
+            f"return spread({answer}, node.input_counts)" if has_lists else f"return {answer}",
+        ]
 
     def _unimplemented(self) -> Iterator[str]:
         """Raise where somebody asks for a gradient that nobody has written."""

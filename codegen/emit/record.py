@@ -28,7 +28,11 @@ def record(op: OpSpec, plan: SavedFormulas) -> RecordView:
         refuses="" if op.complex or op.real_only else " or ".join(tests),
         any_grad_node=f"({' or '.join(asked)})" if len(asked) > 1 else asked[0],
         next_nodes=_next_nodes(wanted),
-        saves=(*(x for param in constants for x in _refuse(op, param)), *_saves(op, plan, wanted)),
+        saves=(
+            *(line for param in constants for line in _refuse(op, param)),
+            *([_count_inputs(wanted)] if has_list_inputs(op) else ()),
+            *_saves(op, plan, wanted),
+        ),
         attach=_attach(op),
     )
 
@@ -105,12 +109,27 @@ def has_grad_node(param: Param) -> str:
 def _next_nodes(params: list[Param]) -> str:
     if len(params) == 1 and params[0].type.is_list:
         return f"grad_nodes_of({spelled(params[0].name)})"
-    words = [
-        (f"None if {name} is None else " if p.type.is_optional else "") + f"{name}.grad_node"
-        for p in params
-        for name in [spelled(p.name)]
-    ]
+    words = [_next_node(param) for param in params]
     return f"({', '.join(words)}{',' if len(words) == 1 else ''})"
+
+
+def _next_node(param: Param) -> str:
+    name = spelled(param.name)
+    if param.type.is_list:
+        return f"*grad_nodes_of({name})"
+    return (f"None if {name} is None else " if param.type.is_optional else "") + f"{name}.grad_node"
+
+
+def has_list_inputs(op: OpSpec) -> bool:
+    """Return whether a list is one of several arguments that gradients may be asked of."""
+    wanted = wanted_params(op)
+    return len(wanted) > 1 and any(param.type.is_list for param in wanted)
+
+
+def _count_inputs(wanted: list[Param]) -> str:
+    """The line that keeps how many inputs of the node each argument is."""
+    counts = [f"len({spelled(p.name)})" if p.type.is_list else "1" for p in wanted]
+    return f"node.input_counts = ({', '.join(counts)})"
 
 
 def _attach(op: OpSpec) -> str:

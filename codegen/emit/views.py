@@ -21,6 +21,8 @@ class NodeView:
     runs_in_blocks: bool
     """True if they take several steps, so that blocks of large arrays stay in the cache."""
     has_several_outputs: bool
+    has_lists: bool
+    """True if a list is one of several arguments."""
     output_nrs: tuple[tuple[str, int | None], ...]
     """The slots that keep outputs, and which, where that is not plain."""
     apply: tuple[str, ...]

@@ -17,7 +17,9 @@ RUNTIME_NAMES = {
         "all_tensors",
         "any_grad_node",
         "dispatch",
+        "by_argument",
         "grad_nodes_of",
+        "spread",
         "lift_number",
     ),
     "gradspec.dispatch.op_errors": (
@@ -29,7 +31,7 @@ RUNTIME_NAMES = {
         "no_forward_mode",
         "unmet_requirement",
     ),
-    "gradspec.core.dtype_kinds": ("any_symbolic",),
+    "gradspec.dtypes.kinds": ("any_symbolic",),
     "gradspec.core.numel": ("numel",),
     "gradspec.core.lazy": ("LazyModule",),
     "gradspec.fast.clip": ("at_least", "at_most"),
@@ -40,7 +42,7 @@ RUNTIME_NAMES = {
     "gradspec.core.numpy_warnings": ("mute",),
     "gradspec.dispatch.overloads": ("overloaded",),
     "gradspec.fast.powers": ("power",),
-    "gradspec.core.type_promotion": (
+    "gradspec.dtypes.promotion": (
         "FIRST_COMPLEX",
         "LAST_COMPLEX",
         "LAST_INTEGER",

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..batching.batched import Batched
-from ..core.dtype_kinds import is_symbolic
 from ..core.tensor import Size, Tensor, wrap
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn
+from ..dtypes.kinds import is_symbolic
 from .batched import grad_of_each
 from .edges import GradientEdge, TensorOrEdge, shape_and_dtype
 from .run_backward import run_backward

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..batching.exposed import batches_of, expose, hide
-from ..core.dtype_kinds import DIFFERENTIABLE_KINDS
 from ..core.missing import no_attribute as _no_attribute
 from ..core.mode_decorator import ModeDecorator
 from ..core.tensor import Tensor
 from ..dispatch.named_results import Result
+from ..dtypes.kinds import DIFFERENTIABLE_KINDS
 from ..forward_ad.dual import (
     Level,
     current_level,

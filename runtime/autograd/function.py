@@ -11,12 +11,12 @@ import numpy as np
 
 from ..batching.batched import Batched
 from ..core.apply_modes import apply_modes
-from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.modes import is_grad_enabled, mode, no_grad
 from ..core.node import Node, OutputNode, next_sequence_nr
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
 from ..dispatch.unbroadcast import reduce_to_differentiable
+from ..dtypes.kinds import COMPLEX_KINDS
 from ..forward_ad.dual import split
 from ..graph.anomaly import remember_call
 from ..inplace.ops import mark_written, rebase_history

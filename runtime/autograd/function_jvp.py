@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtype_kinds import DIFFERENTIABLE_KINDS
 from ..core.storage import base_of, changes_of
 from ..core.tensor import Tensor, wrap
+from ..dtypes.kinds import DIFFERENTIABLE_KINDS
 from ..forward_ad.dual import Dual, Level, split, with_tangent, without_tangents
 from ..forward_ad.inplace_tangents import become_dual, copy_or_zero
 from .context import FunctionCtx

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from ..core.modes import no_grad
 from ..core.tensor import Tensor
-from ..core.type_promotion import result_dtype
 from ..dispatch.dispatch import call, lift
 from ..dispatch.registry import Op, ops
+from ..dtypes.promotion import result_dtype
 from .arrangement import Arrangement
 from .batched import (
     Batched,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from ..core import levels, modes, type_promotion
+from ..core import levels, modes
 from ..core.apply_modes import apply_modes
 from ..core.tensor import Tensor, new_tensor
+from ..dtypes import promotion
 from ..inplace.ops import mark_written
 from .capture import thread
 from .executable import Executable
@@ -83,7 +84,7 @@ class _Writer:
             "thread": thread,
             "mode": modes.mode,
             "this_thread": modes.this_thread,
-            "default": type_promotion._default,
+            "default": promotion._default,
             "new_tensor": new_tensor,
             "apply_modes": apply_modes,
             "mark_written": mark_written,
@@ -170,7 +171,7 @@ class _Writer:
         now = modes.this_thread.blocks.modes()
         usual = not now.are_unusual()
         self.objects["run"] = attempt or executable.run
-        self.objects["dtype"] = type_promotion.get_default_dtype()
+        self.objects["dtype"] = promotion.get_default_dtype()
         source = template("fast_call.py.j2").render(
             arguments=[f"a{nr}" for nr in range(count)],
             tests=self.tests,

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.modes import this_thread
 from ..core.tensor import Tensor
-from ..core.type_promotion import get_default_dtype
+from ..dtypes.promotion import get_default_dtype
 from ..func.trees import map_leaves
 
 

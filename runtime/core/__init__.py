@@ -1,1 +1,1 @@
-"""Tensors, the nodes of the graph, dtypes and modes: what everything else is made of."""
+"""Tensors, the nodes of the graph and modes: what everything else is made of."""

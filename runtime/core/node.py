@@ -38,6 +38,7 @@ def saves(
     options: str = "",
     shapes: str = "",
     several_outputs: bool = False,
+    lists: bool = False,
 ) -> dict[str, str]:
     """Declare what nodes of a class save, by names of the table: their slots, and what each holds.
 
@@ -47,6 +48,7 @@ def saves(
     - `options`: a tuple of everything that is no tensor
     - `shape_<name>`: the shape and dtype to which a gradient must be brought, False if it fits
     - `output_shapes`, `output_count`: of a node with several outputs
+    - `input_counts`: how many inputs each argument is, where one of several is a list
     """
     fields: dict[str, str] = {}
     for name in tensors.split():
@@ -55,7 +57,8 @@ def saves(
     fields |= {f"computed_{name}": "computed" for name in computed.split()}
     fields |= {"options": options} if options else {}
     fields |= {f"shape_{name}": "shape" for name in shapes.split()}
-    return fields | ({"output_shapes": "shape", "output_count": ""} if several_outputs else {})
+    fields |= {"output_shapes": "shape", "output_count": ""} if several_outputs else {}
+    return fields | ({"input_counts": ""} if lists else {})
 
 
 renumbered: Final[WeakSet[Node]] = WeakSet()

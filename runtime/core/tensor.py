@@ -9,7 +9,7 @@ from weakref import ref
 
 import numpy as np
 
-from .dtype_kinds import DIFFERENTIABLE_KINDS
+from ..dtypes.kinds import DIFFERENTIABLE_KINDS
 from .hooks import RemovableHandle, retain_into, warn_of_grad_of_result
 from .missing import MissingMethod
 from .node import Node, place_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import amp
-from ..core.dtypes import float16
 from ..core.missing import explaining as _explaining
+from ..dtypes.names import float16
 
 __all__ = ["GradScaler", "autocast"]
 

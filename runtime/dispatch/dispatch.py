@@ -9,16 +9,17 @@ function again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 import numpy as np
 
 from ..core.entrance import operand
 from ..core.levels import of_innermost_level
-from ..core.number_conversion import converted, wrapped
 from ..core.tensor import Tensor, wrap
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function
-from ..core.type_promotion import LAST_INTEGER, get_default_dtype, plain_number, result_dtype
+from ..dtypes.number_conversion import converted, wrapped
+from ..dtypes.promotion import LAST_INTEGER, get_default_dtype, plain_number, result_dtype
 from .overloads import public_function
 from .registry import OPS, Op, Param
 
@@ -142,6 +143,28 @@ def any_grad_node(tensors: Sequence[Tensor | None]) -> bool:
 def grad_nodes_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
     """Return the nodes to which the gradients of a list of tensors go."""
     return tuple([None if tensor is None else tensor.grad_node for tensor in tensors])
+
+
+def by_argument(needs: Sequence[object], counts: Sequence[int]) -> list[bool]:
+    """Return for each argument whether the gradient of one of its inputs is needed."""
+    ends = list(accumulate(counts, initial=0))
+    return [any(needs[start:end]) for start, end in pairwise(ends)]
+
+
+def spread(grads: Sequence[Any], counts: Sequence[int]) -> tuple[Any, ...]:
+    """Return a gradient for each input, from one for each argument: a list's come as a list.
+
+    Raises RuntimeError if a list has another number of gradients than of tensors.
+    """
+    found: list[Any] = []
+    for grad, count in zip(grads, counts, strict=True):
+        several = grad if isinstance(grad, list | tuple) else (grad,)
+        if grad is None:
+            several = (None,) * count
+        elif len(several) != count:
+            raise RuntimeError(f"a list of {count} tensors was given {len(several)} gradients")
+        found += several
+    return tuple(found)
 
 
 def is_number(tensor: Tensor) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ..core.tensor import Tensor
-from ..core.type_promotion import type_name
+from ..dtypes.promotion import type_name
 from ..kernels.elementwise.checks import ArgumentError
 
 Array: TypeAlias = np.ndarray[Any, Any]

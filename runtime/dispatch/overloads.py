@@ -17,7 +17,7 @@ import numpy as np
 from ..core.entrance import is_supported
 from ..core.tensor import Tensor
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function
-from ..core.type_promotion import without_numpy
+from ..dtypes.promotion import without_numpy
 from .registry import OPS, PUBLIC, Op, Param
 from .registry import public_function as public_function
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.modes import no_grad
 from ..core.tensor import Size, Tensor, wrap
-from ..core.type_promotion import get_default_dtype
+from ..dtypes.promotion import get_default_dtype
 from ..functions.splitting import broadcast_tensors
 from .constraints import dependent
 

@@ -15,13 +15,13 @@ from weakref import ref
 import numpy as np
 
 from ..core import levels
-from ..core.dtype_kinds import is_symbolic
 from ..core.node import Node
 from ..core.storage import base_of
 from ..core.tensor import Tensor
 from ..dispatch.absent import zeros_if_absent
 from ..dispatch.dispatch import call, lift
 from ..dispatch.registry import Op, ops
+from ..dtypes.kinds import is_symbolic
 from .saved_duals import keep_duals
 from .tangent_layout import lying_as
 

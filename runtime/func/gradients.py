@@ -13,10 +13,10 @@ from weakref import WeakSet
 
 from ..autograd.backward import grad as grad_of
 from ..batching.exposed import expose, hide, open_batches
-from ..core.dtype_kinds import DIFFERENTIABLE_KINDS
 from ..core.modes import enable_grad, is_grad_enabled
 from ..core.node import Node, place_of
 from ..core.tensor import Tensor
+from ..dtypes.kinds import DIFFERENTIABLE_KINDS
 from ..forward_ad.dual import tangents_of, with_tangents, without_tangents
 from ..functions.creation import ones_like, zeros_like
 from .arrays import takes_arrays

@@ -16,17 +16,17 @@ from ..core.lazy import LazyModule
 from ..core.memory_format import contiguous_format, outermost_first, preserve_format, wrong_rank
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.tensor import Tensor, normalize_dim, wrap
-from ..core.type_promotion import type_name
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
+from ..dtypes.promotion import type_name
 from ..forward_ad.tangent_layout import lay_out
 from ..inplace.keywords import accepts_numpy_names, write_out
 from ..inplace.ops import in_place
 
 if TYPE_CHECKING:
-    from . import linalg as linalg
+    from .linear_algebra import linalg as linalg
 else:
-    linalg = LazyModule(".linalg", globals(), "linalg")
+    linalg = LazyModule(".linear_algebra.linalg", globals(), "linalg")
 
 
 @accepts_numpy_names

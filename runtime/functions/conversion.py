@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
 from ..core.devices import check_device
 from ..core.entrance import check_dtype
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.memory_format import wanted_order
-from ..core.refused_dtypes import RefusedDtype, bfloat16
 from ..core.tensor import Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn_of_imaginary_part
 from ..dispatch.registry import ops
+from ..dtypes import names as dtypes
+from ..dtypes.refused import RefusedDtype, bfloat16
 
 
 def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:

@@ -13,16 +13,16 @@ from ..batching.batched import of_each_example
 from ..core.apply_modes import apply_modes_to_leaf
 from ..core.entrance import admitted, check_dtype, native_copy
 from ..core.modes import mode
-from ..core.number_conversion import converted, converted_array
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
-from ..core.type_promotion import (
+from ..core.user_warnings import warn, warn_of_lost_gradient, warn_once
+from ..dtypes.number_conversion import converted, converted_array
+from ..dtypes.promotion import (
     default_complex_dtype,
     get_default_dtype,
     plain_number,
     promote_types,
 )
-from ..core.user_warnings import warn, warn_of_lost_gradient, warn_once
 from .creation_options import PLACE, creates
 
 Array: TypeAlias = np.ndarray[Any, Any]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.number_conversion import converted
 from ..core.tensor import Tensor, wrap
-from ..core.type_promotion import get_default_dtype, result_dtype
 from ..dispatch.named_results import Result
 from ..dispatch.registry import ops
+from ..dtypes.number_conversion import converted
+from ..dtypes.promotion import get_default_dtype, result_dtype
 from ..kernels.elementwise.checks import floating
 from .creation import leaf
 from .creation_options import PLACE, creates

@@ -15,13 +15,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ..batching.batched import Batched
-from ..core.dtype_kinds import COMPLEX_KINDS
-from ..core.number_conversion import converted
 from ..core.tensor import Tensor, wrap
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.op_errors import failure
 from ..dispatch.registry import ops, table_op
+from ..dtypes.kinds import COMPLEX_KINDS
+from ..dtypes.number_conversion import converted
 from ..forward_ad.dual import Dual
 from ..inplace.fill_copy import copy_, fill_, other_dtype, put
 from ..inplace.ops import (

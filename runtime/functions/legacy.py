@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.devices import check_device
 from ..core.tensor import Tensor, wrap
-from ..core.type_promotion import get_default_dtype, set_default_dtype, type_name
+from ..dtypes.promotion import get_default_dtype, set_default_dtype, type_name
 from .creation import tensor as tensor_of
 
 Array: TypeAlias = np.ndarray[Any, Any]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.devices import check_device
 from ..core.tensor import Tensor, wrap
-from ..core.type_promotion import type_name
+from ..dtypes.promotion import type_name
 from .creation import full, leaf, size_of, tensor
 
 

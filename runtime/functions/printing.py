@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.invalid_view import StaleView
 from ..core.tensor import Tensor
-from ..core.type_promotion import default_complex_dtype, get_default_dtype
+from ..dtypes.promotion import default_complex_dtype, get_default_dtype
 from ..forward_ad.dual import Dual
 
 Array: TypeAlias = np.ndarray[Any, Any]

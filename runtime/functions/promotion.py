@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import type_promotion
 from ..core.entrance import check_dtype
 from ..core.tensor import Tensor
-from ..core.type_promotion import result_dtype
+from ..dtypes import promotion
+from ..dtypes.promotion import result_dtype
 
 
 def _dtype(name: str, position: int, given: Any) -> np.dtype[Any]:
@@ -30,12 +30,12 @@ def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
                 f"promote_types(): {name} is {dtype}: Promotion for uint16, uint32, uint64 types "
                 "is not supported"
             )
-    return type_promotion.promote_types(first, second)
+    return promotion.promote_types(first, second)
 
 
 def can_cast(from_: Any, to: Any) -> bool:
     """Return whether an in-place op may store a dtype in another: never in a lower category."""
-    return type_promotion.can_cast(_dtype("can_cast", 1, from_), _dtype("can_cast", 2, to))
+    return promotion.can_cast(_dtype("can_cast", 1, from_), _dtype("can_cast", 2, to))
 
 
 def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Size, Tensor, normalize_dim, wrap
-from ..core.type_promotion import LAST_INTEGER, type_name
 from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
+from ..dtypes.promotion import LAST_INTEGER, type_name
 from ..inplace.keywords import accepts_numpy_names
 from .composites import tensor_split
 from .creation import size_of

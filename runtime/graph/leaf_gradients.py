@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..core.dtype_kinds import is_symbolic
 from ..core.storage import INFERENCE_ALIAS, own_alias
 from ..core.strides import copy_in_order_of, is_dense
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
+from ..dtypes.kinds import is_symbolic
 from ..forward_ad.tangent_layout import lay_out
 
 _adding: Final = threading.RLock()

@@ -12,7 +12,7 @@ from ..core.accumulate_grad import AccumulateGrad
 from ..core.node import FREED, Node, OutputNode, freed_graph, place_of
 from ..core.storage import Alias, changes_of
 from ..core.tensor import Tensor, wrap
-from ..core.type_promotion import type_name
+from ..dtypes.promotion import type_name
 from ..forward_ad.dual import with_tangent
 
 ShapeDtype: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]

@@ -12,16 +12,16 @@ import numpy as np
 
 from ..batching.batched import Batched
 from ..batching.randomness import filling_each_example
-from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.node import Node, freed_graph, next_sequence_nr
-from ..core.number_conversion import converted
 from ..core.random_generator import drawing_from
 from ..core.random_generator import generator as source
 from ..core.tensor import Tensor, wrap
-from ..core.type_promotion import type_name
 from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
+from ..dtypes.kinds import COMPLEX_KINDS
+from ..dtypes.number_conversion import converted
+from ..dtypes.promotion import type_name
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import WriteTangent, copy_or_zero, follow_source
 from ..graph.anomaly import remember_call

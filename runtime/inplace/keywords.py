@@ -16,12 +16,12 @@ import numpy as np
 from ..core.modes import is_grad_enabled, no_grad
 from ..core.tensor import Tensor
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function
-from ..core.type_promotion import can_cast, type_name
 from ..core.user_warnings import warn
 from ..dispatch.dispatch import bind, call
 from ..dispatch.named_results import Result
 from ..dispatch.overloads import NUMPY_NAMES, public_function, pytorch_names
 from ..dispatch.registry import BY_NAME, OPS, Op
+from ..dtypes.promotion import can_cast, type_name
 from ..forward_ad.dual import Dual, without_closed_levels
 from .ops import mark_written
 from .resize import resize_array

@@ -18,8 +18,8 @@ from ..core.node import Node, OutputNode
 from ..core.storage import INFERENCE_ALIAS, base_of, own_alias
 from ..core.tensor import Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
-from ..core.type_promotion import check_inplace_dtype
 from ..dispatch.op_errors import failure
+from ..dtypes.promotion import check_inplace_dtype
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
 from ..graph.saved_values import guard_saved_output, saved_output_slot

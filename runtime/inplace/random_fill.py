@@ -9,7 +9,7 @@ import numpy as np
 from ..batching.randomness import filling_each_example
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
-from ..core.type_promotion import type_name
+from ..dtypes.promotion import type_name
 from .fill_copy import OverwriteNode, overwrite
 
 

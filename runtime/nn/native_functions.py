@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
-from ..functions.old_linalg import norm_except_dim
+from ..functions.linear_algebra.old_linalg import norm_except_dim
 from .composed import _renormalize
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.accumulate_grad import AccumulateGrad
 from ..core.devices import check_device
 from ..core.tensor import Tensor, wrap
-from ..core.type_promotion import get_default_dtype
+from ..dtypes.promotion import get_default_dtype
 from ..functions.creation import float_dtype
 
 

@@ -9,7 +9,7 @@ from .. import linalg
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
 from ..functions import composites, splitting
-from ..functions import einsum as contraction
+from ..functions.linear_algebra import einsum as contraction
 from .arguments import Axes, as_tensor, as_tensors, axes_of, floats, values_of
 from .shapes import matrix_transpose
 

@@ -14,8 +14,8 @@ import numpy as np
 from ..core.hooks import RemovableHandle
 from ..core.modes import enable_grad
 from ..core.tensor import Tensor, wrap
-from ..core.type_promotion import get_default_dtype
 from ..core.user_warnings import warn
+from ..dtypes.promotion import get_default_dtype
 from ..inplace.allowed_mutation import keep_saved
 from ..inplace.ops import mark_written
 from ..nn.module import clear_grad

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import gradspec as gs
 from gradspec.core.missing import MissingMethod
-from gradspec.core.refused_dtypes import RefusedDtype
+from gradspec.dtypes.refused import RefusedDtype
 
 from .pytorch_names import FILE
 from .source_tree import ROOT

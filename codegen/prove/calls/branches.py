@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -33,6 +33,9 @@ _SEEN, _SEEN_MOD, _SEEN_PART = "seen__", "seen_mod__", "seen_part__"
 """Names that no formula can have."""
 
 _EITHER = (True, False)
+
+Path: TypeAlias = frozenset[tuple[int, bool]]
+"""What a call answered: for conditions by number the answers."""
 
 
 @dataclass
@@ -88,6 +91,8 @@ class Branches:
         self._formulas = list(self._compiled())
         self._kind = "answers"
         """The set of a condition in which its answer is noted."""
+        self.path: Path = frozenset()
+        """What the call that was noted last answered."""
 
     def missing(self) -> list[Condition]:
         """The conditions that are answered one way only."""
@@ -106,6 +111,7 @@ class Branches:
         before = sum(len(condition.answers) for condition in self.conditions)
         is_of_nothing = any(not a.size for value in values.values() for a in _arrays(value))
         self._kind = "of_nothing" if is_of_nothing else "answers"
+        self.path = frozenset()
         self._evaluate(self._names(values, outputs, cotangents, tangents))
         return sum(len(condition.answers) for condition in self.conditions) > before
 
@@ -177,13 +183,13 @@ class Branches:
 
     def _seen(self, number: int, answer: Any) -> Any:
         """Note an answer and pass it on."""
-        condition = self.conditions[number]
-        answers: set[bool] = getattr(condition, self._kind)
         if isinstance(answer, np.ndarray):
-            if answer.size:
-                answers |= {bool(answer.any()), bool(answer.all())}
+            here = {bool(answer.any()), bool(answer.all())} if answer.size else set()
         else:
-            answers.add(bool(answer))
+            here = {bool(answer)}
+        answers: set[bool] = getattr(self.conditions[number], self._kind)
+        answers |= here
+        self.path |= {(number, each) for each in here}
         return answer
 
 

@@ -134,6 +134,24 @@ def _with_fewer_elements(spec: OpSpec, example: Example) -> Example:
     return found
 
 
+def smaller_example(spec: OpSpec, example: Example) -> Example | None:
+    """An example with an extent of one, and the same elsewhere; None if that is no call."""
+    shapes = {n: given for n, given in example.args if is_shape(spec, n, given)}
+    for place in range(max(map(len, shapes.values()), default=0)):
+        args = dict(example.args) | {
+            name: [1 if n == place else size for n, size in enumerate(shape)]
+            for name, shape in shapes.items()
+        }
+        fewer = count_elements(args)
+        if 1 < fewer < count_elements(dict(example.args)) and fewer > len(shapes):
+            tried = Example(tuple(args.items()), example.span)
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                if _count_accepted(spec, tried, with_gradients=True):
+                    return tried
+    return None
+
+
 def _shrunk(spec: OpSpec, example: Example, fewest: int, *, with_gradients: bool) -> Example:
     """The call with an extent of one here and there, where it has more elements than others."""
     for name, shape in example.args:

@@ -129,9 +129,12 @@ def special_points(
     values = arguments(spec, args, rng)
     names = [n for n, v in values.items() if isinstance(v, np.ndarray) and v.dtype.kind in "fc"]
     names = [n for n in names if values[n].size]
-    if not names or sum(values[name].size for name in names) > FEW:
+    if not names:
         return
     compared = [number * sign for number in numbers for sign in (1, -1)]
+    if sum(values[name].size for name in names) > FEW:
+        yield from _special_large(values, names, compared)
+        return
     sides = [n + k * max(1.0, abs(n)) / 16 for n in compared for k in (1, -1)]
     interesting = dict.fromkeys((0.0, *compared, *sides, 1.0, -1.0, 1e3, -1e3))
     for one, other in pairwise(names):
@@ -160,6 +163,17 @@ def special_points(
         }
     for name in names:  # beyond the domain
         yield values | {name: np.asarray(-values[name])}
+
+
+def _special_large(values: Values, names: list[str], compared: list[float]) -> Iterator[Values]:
+    """The plainest special points, where there are many elements."""
+    for name in names:
+        for number in dict.fromkeys((0.0, *compared)):
+            yield values | {name: _placed(values[name], [0], number)}
+        yield values | {name: np.zeros_like(values[name])}
+    for one, other in pairwise(names):
+        if values[one].shape == values[other].shape:
+            yield values | {other: values[one].copy()}
 
 
 def _placed(array: Array, places: list[int], number: Any) -> Array:

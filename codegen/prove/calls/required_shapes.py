@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from ...ir.nodes import Attribute, Compare, Const, Expr, Logic, Name, Subscript, Unary
+from ...ir.nodes import Attribute, Call, Compare, Const, Expr, Logic, Name, Subscript, Unary
 from ...spec.model import Example, OpSpec
 from ...spec.structure import outlines, structural_value
 from .structures import Args, is_shape
@@ -41,6 +42,8 @@ def _equations(spec: OpSpec) -> Iterator[tuple[Expr, Expr]]:
         match pending.pop(0):
             case Logic("and", operands):
                 pending[:0] = operands
+            case Logic("or", (*_, last)):  # `weight is None or weight.shape == ...`
+                pending.insert(0, last)
             case Compare("==", left, right):
                 yield left, right
 
@@ -52,6 +55,8 @@ def _assign(spec: OpSpec, args: Args, side: Expr, other: Expr) -> bool:
             index = None
         case Subscript(Attribute(Name(name), "shape"), (Const() | Unary("-", Const())) as index):
             pass
+        case Call("len", (Name(name),)):
+            return _lengthen(spec, args, name, other)
         case _:
             return False
     if name not in args or not is_shape(spec, name, args[name]):
@@ -69,6 +74,20 @@ def _assign(spec: OpSpec, args: Args, side: Expr, other: Expr) -> bool:
     if not all(map(_is_extent, new)):
         return False
     args[name] = new
+    return True
+
+
+def _lengthen(spec: OpSpec, args: Args, name: str, other: Expr) -> bool:
+    """Give a list so many items, those that it has in turns."""
+    items = args.get(name)
+    values = outlines(spec, Example(tuple(args.items()), spec.span))
+    try:
+        length = structural_value(other, values)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return False
+    if not isinstance(items, list) or not items or not _is_extent(length):
+        return False
+    args[name] = list(itertools.islice(itertools.cycle(items), length))
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -22,19 +22,38 @@ from ..identities.run import Call, argument
 from ..inputs.domain import is_at_gap, is_inside
 from ..numeric.limits import Place, check_third_order
 from ..symbolic.special_values import formulas
-from .branches import Branches
+from .branches import Branches, Path
 from .call import STEP, NoSlope, float_leaves
 from .judge import Judge
 from .meant import suggestion
 from .points import SYMMETRIC, arguments, special_points, usual_points
 from .points import NoCall as NoArguments
-from .structures import compared_numbers, farther, has_factors, structures
+from .required_shapes import with_required_shapes
+from .structures import (
+    attributes,
+    compared_numbers,
+    farther,
+    has_factors,
+    structures,
+    unlike_extents,
+    with_complex,
+)
 from .unproved import is_unproved
 
 MOST_STRUCTURES = 120
 MOST_SPECIAL = 8
 MOST_OF_OTHERS = 3
 """So many special points of a call that differs from an example in a flag or a number."""
+
+FEWEST_SPECIAL = 12
+"""So many special points, at least, of each call that takes conditions in a new way."""
+
+MOST_PATHS = 16
+"""Calls that take the conditions in so many ways are looked at everywhere: at special points, and
+with complex numbers. What is wrong in one branch need not be seen in another."""
+
+MOST_USUAL = 0.7
+"""The part of the calls that are judged at usual points; the others are left for special ones."""
 
 MOST_FARTHER = 2000
 """So many calls are tried to take a condition the other way."""
@@ -123,34 +142,90 @@ class _Search:
         self.tilted = symmetric - halves
         """Those that examples give as symmetric matrices, though the op reads all of them."""
         self.rng = np.random.default_rng(zlib.crc32(spec.name.encode()))
+        tensors = spec.signature.tensor_params
+        plain = [p for p in spec.signature.params if p not in tensors or p.type.is_optional]
+        self.has_several_attributes = len(plain) > 1
         self.most = most_calls(spec)
+        self.numbers = compared_numbers(spec)
         self.branches = Branches(spec)
         self.calls = self.compared = 0
+        self.path: Path = frozenset()
+        """How the call that was judged last took the conditions."""
+        self.paths: dict[Path, dict[str, Any]] = {}
+        """The first call that took them in each way."""
         self.meant = [arguments(spec, dict(example.args), self.rng) for example in examples]
 
     def near(self) -> None:
         """Judge every near call at a usual point, and the first ones where points are special."""
-        numbers = compared_numbers(self.spec)
         few: list[tuple[dict[str, Any], int | None]] = []
-        third: dict[str, dict[str, Any]] = {}
+        accepted: list[dict[str, Any]] = []
         known = [_shapes(self.spec, dict(example.args)) for example in self.examples]
-        for number, args in enumerate(structures(self.spec, self.examples, MOST_STRUCTURES)):
+        found = self._as_required(structures(self.spec, self.examples, MOST_STRUCTURES))
+        for number, args in enumerate(found):
+            is_call = self._usual(args, 2 if number < 3 else 1)
             if self.calls >= self.most:
                 return
-            if not self._usual(args, 2 if number < 3 else 1) or has_factors(args):
+            if not is_call or has_factors(args):
                 continue
-            third.setdefault(_attributes(self.spec, args), args)
+            accepted.append(args)
+            if self._is_new_path(args):
+                continue
             if number < MOST_SPECIAL:
                 few.append((args, None))
             elif _shapes(self.spec, args) in known:  # another flag or number
                 few.append((args, MOST_OF_OTHERS))
+        if accepted:
+            self._attributes(max(accepted, key=unlike_extents))
+        if self.has_several_attributes:
+            for args in list(self.paths.values()):
+                self._attributes(args)
+        each = max(FEWEST_SPECIAL, (self.most - self.calls) // (2 * max(len(self.paths), 1)))
+        for args in self.paths.values():
+            self._look_everywhere(args, each)
         for args, most in few:
-            for values in islice(special_points(self.spec, args, self.rng, numbers), most):
-                if self.calls >= self.most:
-                    return
-                self.look_at(values, False)
+            self._look_at_special(args, most)
+        self._third_order(accepted)
 
-        self._third_order(list(third.values())[1 : MOST_OF_THIRD_ORDER + 1])
+    def _is_new_path(self, args: dict[str, Any]) -> bool:
+        """Keep a call that was judged if it is the first to take the conditions in its way."""
+        if self.path in self.paths or len(self.paths) >= MOST_PATHS:
+            return False
+        self.paths[self.path] = args
+        return True
+
+    def _as_required(self, several: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Calls, and those made of them that have the shapes which `requires` asks for."""
+        seen: set[str] = set()
+        for args in several:
+            yield args
+            changed = with_required_shapes(self.spec, args) if self.spec.requires else args
+            if changed != args and (key := repr(changed)) not in seen:
+                seen.add(key)
+                yield changed
+
+    def _attributes(self, args: dict[str, Any]) -> None:
+        """Judge a call with every flag and number, while there is time for special points."""
+        for changed in self._as_required(attributes(self.spec, self.examples, args)):
+            if self.calls >= MOST_USUAL * self.most:
+                return
+            if self._usual(changed, 1):
+                self._is_new_path(changed)
+
+    def _look_everywhere(self, args: dict[str, Any], most: int) -> None:
+        """Judge a call with complex numbers, and where so many points are special.
+
+        A factorization may jump where an element is zero: it has no slope there.
+        """
+        for changed in with_complex(self.spec, args):
+            self._usual(changed, 1)
+        if not self.has_factors:
+            self._look_at_special(args, most)
+
+    def _look_at_special(self, args: dict[str, Any], most: int | None) -> None:
+        for values in islice(special_points(self.spec, args, self.rng, self.numbers), most):
+            if self.calls >= self.most:
+                return
+            self.look_at(values, False)
 
     def _third_order(self, several: list[dict[str, Any]]) -> None:
         """Compare third derivatives at calls that differ from the first in more than shapes.
@@ -160,7 +235,10 @@ class _Search:
         """
         if not reads_what_it_made(self.spec):
             return
+        unlike: dict[str, dict[str, Any]] = {}
         for args in several:
+            unlike.setdefault(_attributes(self.spec, args), args)
+        for args in list(unlike.values())[1 : MOST_OF_THIRD_ORDER + 1]:
             for values in usual_points(self.spec, args, self.rng, 1):
                 floats = float_leaves(self.spec, values)
                 leaves = [leaf for leaf in floats if leaf[0] in self.spec.differentiable_params]
@@ -192,13 +270,14 @@ class _Search:
         """Judge calls that take a condition another way than those before."""
         if not self.branches.missing():
             return
-        for args in farther(self.spec, self.examples, MOST_FARTHER):
+        for args in self._as_required(farther(self.spec, self.examples, MOST_FARTHER)):
             try:
                 (values,) = usual_points(self.spec, args, self.rng, 1)
             except (NoArguments, ValueError, TypeError, IndexError):
                 continue
             if self._is_new(values):
                 self.look_at(values, True)
+                self._look_everywhere(args, FEWEST_SPECIAL)
                 if not self.branches.missing():
                     return
 
@@ -259,7 +338,9 @@ class _Search:
                 try:
                     compared = judge.run()
                 finally:
-                    for each in (judge, *judge.others):
+                    self._note(judge)
+                    self.path = self.branches.path
+                    for each in judge.others:
                         self._note(each)
         except Mismatch:
             raise

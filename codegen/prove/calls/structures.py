@@ -11,6 +11,8 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from ...ir.nodes import Compare, Const, Name, Unary
 from ...ir.walk import walk
 from ...spec.model import Example, OpSpec, Param
@@ -179,10 +181,33 @@ def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
         _parts(lists),
         _data(args),
         _dimensions(shapes, numbers),
+        _dims(spec, shapes),
         _extents_of(shapes, lists, numbers),
         _single_shapes(shapes),
     ):
         yield from group
+
+
+def attributes(spec: OpSpec, examples: tuple[Example, ...], args: Args) -> Iterator[Args]:
+    """The call with another flag, number, text or optional tensor, or with other whole numbers."""
+    if has_factors(args) or is_called_by_formulas(spec):
+        return
+    numbers, strings = mentioned_constants(spec)
+    shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
+    given = [dict(example.args) for example in examples]
+    changes = itertools.chain(
+        _flags(spec, args),
+        _words(spec, args, given, numbers, strings),
+        _optional_tensors(spec, args, shapes),
+        _data(args),
+    )
+    yield from _distinct((args | change for change in changes), set())
+
+
+def unlike_extents(args: Args) -> int:
+    """Count the extents of a call that are unlike, and not one."""
+    shapes = [value for value in args.values() if _is_ints(value)]
+    return len({size for shape in shapes for size in shape if size > 1})
 
 
 def _larger_matrices(args: Args) -> Iterator[Args]:
@@ -278,6 +303,17 @@ def _flags(spec: OpSpec, args: Args) -> Iterator[Args]:
         yield {name: not args.get(name, False)}
 
 
+def with_complex(spec: OpSpec, args: Args) -> Iterator[Args]:
+    """The call with complex numbers for all its tensors, and for each; none if an op has none."""
+    shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
+    lists = {n: v for n, v in args.items() if _is_list_of_shapes(spec, n, v)}
+    if lists and spec.complex:
+        parts = {n: [{"complex": shape} for shape in shapes] for n, shapes in lists.items()}
+        yield args | parts | {name: {"complex": shape} for name, shape in shapes.items()}
+    elif shapes:
+        yield from (args | change for change in _complex(spec, shapes))
+
+
 def _complex(spec: OpSpec, shapes: Args) -> Iterator[Args]:
     """Complex numbers for all tensors, and for each."""
     if spec.complex:
@@ -360,6 +396,28 @@ def _dimensions(shapes: Args, numbers: list[float]) -> Iterator[Args]:
         }
 
 
+def _dims(spec: OpSpec, shapes: Args) -> Iterator[Args]:
+    """Tensors of one to four dimensions together with lists of as many whole numbers.
+
+    Permutations that are their own inverse come with others.
+    """
+    names = [p.name for p in spec.signature.params if p.type.is_list and p.type.base == "int"]
+    for ndim in range(1, 5) if names else ():
+        order = list(range(ndim))
+        for numbers in (
+            order,
+            [*order[1:], 0],
+            [order[-1], *order[:-1]],
+            order[::-1],
+            [-1 - place for place in order],
+            [place % 2 + 1 for place in order],
+            [place % 3 for place in range(2 * ndim)],
+        ):
+            yield {name: [2 + place for place in order] for name in shapes} | {
+                name: list(numbers) for name in names
+            }
+
+
 def _single_shapes(shapes: Args) -> Iterator[Args]:
     """One tensor changed alone: a call with broadcasting, or none of the op."""
     if len(shapes) < 2:
@@ -402,7 +460,9 @@ def _other_numbers(param: Param, value: Any, numbers: list[float]) -> Iterator[A
         yield from dict.fromkeys([*map(int, usual), *(n + k for n in whole for k in (0, 1, -1))])
     else:
         near = [n + k for n in numbers for k in ((0, 0.5, -0.5) if abs(n) < 1e6 else (0,))]
-        yield from dict.fromkeys([*usual, 0.5, -0.75, 2.5, *near])
+        cuts = sorted({0.0, 1.0, *(float(n) for n in numbers if np.isfinite(n))})
+        between = [0.625 * low + 0.375 * high for low, high in itertools.pairwise(cuts)]
+        yield from dict.fromkeys([*usual, 0.5, -0.75, 2.5, *between, *near])
 
 
 def _other_lists(value: Any) -> Iterator[Any]:

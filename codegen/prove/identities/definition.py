@@ -117,7 +117,7 @@ def call_by_name(function: str, /, *args: Any, **options: Any) -> Any:
 
 def _helper(function: str) -> Callable[..., Any]:
     from gradspec.core.numel import numel
-    from gradspec.core.type_promotion import is_complex
+    from gradspec.dtypes.promotion import is_complex
 
     known: dict[str, Callable[..., Any]] = {"len": len, "tuple": tuple, "float": float, "int": int}
     return (known | {"numel": numel, "is_complex": is_complex})[function]

@@ -16,7 +16,7 @@ from ...render.to_sympy import NotSymbolic
 from ...spec.model import AutoElementwise, Example, OpSpec
 from ...spec.structure import outlines, unmet
 from ..batching.find import find_batching
-from ..calls.first_calls import NoExamples, with_examples
+from ..calls.first_calls import NoExamples, smaller_example, with_examples
 from ..calls.search import UnreachedCondition, WrongCall, search_calls
 from ..deadline import PROOF_SECONDS, TimeUp, time_limit
 from ..inputs.chambers import Chambers
@@ -51,6 +51,12 @@ from .identity import (
     kernel_at_tie,
 )
 from .run import Run, execute
+
+EXAMPLE_SECONDS = 10.0
+"""So long an example may take of which there is a smaller one."""
+
+FOUND_SECONDS = 4.0
+"""So long if the author gave none: another will do."""
 
 EXTRA_SECONDS = 8.0
 """A call that no example makes is then left to differences: symbols may be too many for it."""
@@ -114,6 +120,7 @@ class _Proof:
 
         Raises NoExamples.
         """
+        patience = EXAMPLE_SECONDS if self._spec.examples else FOUND_SECONDS
         self._spec = with_examples(self._spec)
         try:
             if self._spec.proof == "numeric":
@@ -130,7 +137,7 @@ class _Proof:
             examples = examples_of(self._spec)
             with_complex = complex_examples(self._spec, examples)
             for example in (*examples, *with_complex):
-                self._example(example)
+                self._example_or_smaller(example, patience)
             for example in chain(
                 special_examples(self._spec, examples), complex_numbers_given(self._spec, examples)
             ):
@@ -193,6 +200,25 @@ class _Proof:
             self._conditions,
             self._batching,
         )
+
+    def _example_or_smaller(self, example: Example, patience: float) -> None:
+        """One to begin with; where its symbols take too long, one with an extent of one instead.
+
+        Calls of other extents are judged with numbers, the example among them.
+        """
+        smaller = smaller_example(self._spec, example)
+        if smaller is None:
+            return self._example(example)
+        before = set(self._statuses)
+        try:
+            with time_limit(patience):
+                return self._example(example)
+        except TimeUp:
+            self._statuses = before
+            why = "symbols took too long, so that a smaller call is proved on them"
+            self._notes.append(f"{self._call} was tried with numbers only: {why}")
+            self._recorder.left(example, why)
+        return self._example(smaller)
 
     def _extra_example(self, example: Example) -> None:
         """One that the spec does not give: it may refute, but need not be possible."""

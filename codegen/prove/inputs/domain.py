@@ -7,6 +7,7 @@ sums and products of arguments and numbers. A condition holds element by element
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -64,28 +65,39 @@ def is_inside(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) 
 
 
 def outside(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) -> Any:
-    """Return which elements are on the borders of a domain or beyond; False if none can be."""
+    """Return which elements are on the borders of a domain or beyond; False if none can be.
+
+    Where lists of tensors have a domain: whether any element is.
+    """
     found: Any = False
+    of_lists = any(isinstance(value, list) for value in values.values())
     for condition, difference in differences(conditions, values):
         is_closed = condition.strip() == "nonnegative"
         inside = np.asarray(difference) >= 0 if is_closed else np.asarray(difference) > 0
-        found = found | ~inside
+        found = found | (not inside.all() if of_lists else ~inside)
     return found
 
 
 def is_at_gap(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) -> bool:
     """Return whether an element is what a domain leaves out by `!=`."""
     return any(
-        np.any(evaluate(left, values) == evaluate(right, values))
+        np.any(evaluate(left, each) == evaluate(right, each))
         for argument, condition in conditions
         for relation, left, right in _relations(argument, condition)
-        if isinstance(relation, ast.NotEq) and _are_given(left, right, values)
+        for each in _item_by_item(left, right, values)
+        if isinstance(relation, ast.NotEq)
     )
 
 
-def _are_given(left: ast.expr, right: ast.expr, values: Mapping[str, Any]) -> bool:
-    given = {name for name, value in values.items() if value is not None}
-    return _names(left) | _names(right) <= given | _CONSTANTS.keys()
+def _item_by_item(
+    left: ast.expr, right: ast.expr, values: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The arguments of two sides, of lists one tensor at a time; none where one is absent."""
+    names = sorted((_names(left) | _names(right)) - _CONSTANTS.keys())
+    given = [value if isinstance(value, list) else [value] for value in map(values.get, names)]
+    for items in itertools.product(*given):
+        if all(item is not None for item in items):
+            yield dict(zip(names, items, strict=True))
 
 
 def differences(
@@ -94,8 +106,8 @@ def differences(
     """Each condition with what it says is positive; those on absent arguments are left out."""
     for argument, condition in conditions:
         for smaller, larger in comparisons(argument, condition):
-            if _are_given(smaller, larger, values):
-                yield condition, evaluate(larger, values) - evaluate(smaller, values)
+            for each in _item_by_item(smaller, larger, values):
+                yield condition, evaluate(larger, each) - evaluate(smaller, each)
 
 
 def evaluate(tree: ast.expr, values: Mapping[str, Any]) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...core import constants
-from ...core.dtype_kinds import COMPLEX_KINDS, is_symbolic
-from ...core.number_conversion import converted, wrapped
-from ...core.type_promotion import LAST_INTEGER, is_complex, to_float, type_name
 from ...core.types import Number
+from ...dtypes.kinds import COMPLEX_KINDS, is_symbolic
+from ...dtypes.number_conversion import converted, wrapped
+from ...dtypes.promotion import LAST_INTEGER, is_complex, to_float, type_name
 from ...fast.clip import at_least, at_most
 from ...fast.log_sums import log_of_sum
 from ...fast.parallel_for import in_threads

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.dtype_kinds import is_symbolic
+from ...dtypes.kinds import is_symbolic
 from ...fast import scipy_special
 from ..elementwise.checks import Array
 

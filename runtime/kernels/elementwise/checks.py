@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.type_promotion import type_name
+from ...dtypes.promotion import type_name
 
 Array = np.ndarray[Any, Any]
 

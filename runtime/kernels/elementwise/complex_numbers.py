@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.dtype_kinds import REAL_KINDS, is_symbolic
-from ...core.type_promotion import promote_types
+from ...dtypes.kinds import REAL_KINDS, is_symbolic
+from ...dtypes.promotion import promote_types
 from ..elementwise.checks import Array, same_dtype
 from . import complex_numbers
 

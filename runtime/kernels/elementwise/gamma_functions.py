@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.dtype_kinds import is_symbolic
+from ...dtypes.kinds import is_symbolic
 from ...fast import scipy_special
 from ..elementwise.checks import Array, floating
 from ..elementwise.special import polygamma

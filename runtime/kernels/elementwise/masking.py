@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtype_kinds import is_symbolic
-from ...core.type_promotion import get_default_dtype
+from ...dtypes.kinds import is_symbolic
+from ...dtypes.promotion import get_default_dtype
 from ...fast.parallel_for import in_threads
 from ...fast.tuning import SELECT_MASK_MIN, ZERO_MASK_MIN
 from .checks import Array

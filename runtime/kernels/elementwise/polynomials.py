@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ...core.dtype_kinds import is_symbolic
+from ...dtypes.kinds import is_symbolic
 from ..elementwise.checks import Array
 
 Recurrence: TypeAlias = Callable[[int], tuple[int, int, int, int]]

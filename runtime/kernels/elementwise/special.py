@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...core import constants
-from ...core.dtype_kinds import is_symbolic
 from ...core.types import Number
+from ...dtypes.kinds import is_symbolic
 from ...fast import scipy_special
 from ...fast.parallel_for import in_threads
 from ..elementwise.checks import Array

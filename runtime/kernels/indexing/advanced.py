@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.number_conversion import converted
 from ...core.strides import outermost_first
-from ...core.type_promotion import type_name
+from ...dtypes.number_conversion import converted
+from ...dtypes.promotion import type_name
 from ..elementwise.checks import Array, normalize_dim
 from ..shape.layout import in_order
 from .gather_scatter import add_at_key, add_rows, fitted, scatter_reduce

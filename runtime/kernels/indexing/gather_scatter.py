@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtype_kinds import DIFFERENTIABLE_KINDS, is_symbolic
-from ...core.number_conversion import converted
-from ...core.type_promotion import type_name
+from ...dtypes.kinds import DIFFERENTIABLE_KINDS, is_symbolic
+from ...dtypes.number_conversion import converted
+from ...dtypes.promotion import type_name
 from ...fast.tuning import ADD_ROW_MIN
 from ..elementwise.checks import Array, normalize_dim
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.number_conversion import converted
-from ...core.type_promotion import type_name
+from ...dtypes.number_conversion import converted
+from ...dtypes.promotion import type_name
 from ..elementwise.checks import Array
 from ..elementwise.masking import where
 

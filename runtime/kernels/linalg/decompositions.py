@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtype_kinds import is_symbolic
-from ...core.type_promotion import is_complex
+from ...dtypes.kinds import is_symbolic
+from ...dtypes.promotion import is_complex
 from ...fast.tuning import TRIANGLE_BLOCK
 from ..elementwise.checks import Array, floating, same_dtype
 from ..elementwise.complex_numbers import has_imaginary_parts, sgn

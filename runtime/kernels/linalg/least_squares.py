@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtype_kinds import REAL_KINDS, is_symbolic
+from ...dtypes.kinds import REAL_KINDS, is_symbolic
 from ..elementwise.checks import Array, same_dtype
 from .decompositions import LinAlgError, pinv
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.number_conversion import converted
-from ...core.type_promotion import LAST_INTEGER
 from ...core.types import Number
+from ...dtypes.number_conversion import converted
+from ...dtypes.promotion import LAST_INTEGER
 from ...fast.tuning import FLAT_MV_COLUMNS, FLAT_MV_MIN, FLAT_MV_ROWS
 from ..elementwise.checks import Array, floating, normalize_dim, same_dtype
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.number_conversion import converted
-from ...core.type_promotion import LAST_INTEGER
+from ...dtypes.number_conversion import converted
+from ...dtypes.promotion import LAST_INTEGER
 from ...fast.clip import at_least, at_most
 from ...fast.parallel_for import in_blocks, in_threads
 from ...fast.summation import sums

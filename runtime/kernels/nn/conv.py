@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ...core.dtype_kinds import is_symbolic
+from ...dtypes.kinds import is_symbolic
 from ...fast.summation import sums
 from ...fast.tuning import CONV_COLUMNS_MAX
 from ..elementwise.checks import Array, same_dtype

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.dtype_kinds import is_symbolic
+from ...dtypes.kinds import is_symbolic
 from ..elementwise.checks import ArgumentError, Array, floating, same_dtype
 from ..indexing.gather_scatter import add_at
 

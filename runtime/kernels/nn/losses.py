@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtype_kinds import is_symbolic
+from ...dtypes.kinds import is_symbolic
 from ...fast.clip import at_least, at_most
 from ...fast.parallel_for import in_threads
 from ..elementwise.checks import ArgumentError, Array, floating, same_dtype

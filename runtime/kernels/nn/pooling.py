@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.dtype_kinds import is_symbolic
+from ...dtypes.kinds import is_symbolic
 from ..elementwise.arithmetic import truncated_quotient
 from ..elementwise.checks import Array, floating
 from ..indexing.gather_scatter import add_at

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.type_promotion import type_name
+from ...dtypes.promotion import type_name
 from ..elementwise.checks import Array
 from ..indexing.gather_scatter import add_rows
 

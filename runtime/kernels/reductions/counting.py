@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.type_promotion import type_name
+from ...dtypes.promotion import type_name
 from ..elementwise.checks import Array, floating, normalize_dim
 
 Found = tuple[Array, Array, Array]

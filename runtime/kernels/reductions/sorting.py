@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.type_promotion import type_name
+from ...dtypes.promotion import type_name
 from ...fast.parallel_for import along
 from ...fast.tuning import PARTITION_MIN
 from ..elementwise.checks import Array, normalize_dim

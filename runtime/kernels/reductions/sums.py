@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...core.dtype_kinds import COMPLEX_KINDS, is_symbolic
-from ...core.type_promotion import LAST_INTEGER
 from ...core.user_warnings import warn
+from ...dtypes.kinds import COMPLEX_KINDS, is_symbolic
+from ...dtypes.promotion import LAST_INTEGER
 from ...fast.summation import sums
 from ..elementwise.checks import Array, normalize_dim
 from ..elementwise.complex_numbers import has_imaginary_parts

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.number_conversion import converted
+from ...dtypes.number_conversion import converted
 from ..elementwise.checks import Array
 from ..indexing.gather_scatter import add_rows
 

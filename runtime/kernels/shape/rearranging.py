@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...core.type_promotion import promote, type_name
+from ...dtypes.promotion import promote, type_name
 from ..elementwise.checks import Array, normalize_dim
 from ..shape.views import flip, to_copy
 

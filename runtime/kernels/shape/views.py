@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...core.dtype_kinds import is_symbolic
-from ...core.type_promotion import LAST_INTEGER, promote
+from ...dtypes.kinds import is_symbolic
+from ...dtypes.promotion import LAST_INTEGER, promote
 from ..elementwise.checks import ArgumentError, Array, normalize_dim
 from ..reductions.unbroadcast import reduce_to
 from .layout import in_order

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
-from gradspec.core.type_promotion import promote, promote_to_float
+from gradspec.dtypes.promotion import promote, promote_to_float
 from gradspec.kernels.shape.views import to_copy
 from gradspec_codegen.prove.inputs.borders import at_border
 from gradspec_codegen.prove.numeric.evaluate import Point

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.core.type_promotion import (
+from gradspec.dtypes.promotion import (
     can_cast,
     check_inplace_dtype,
     get_default_dtype,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec.core.tensor import Tensor, wrap
-from gradspec.core.type_promotion import get_default_dtype, set_default_dtype
+from gradspec.dtypes.promotion import get_default_dtype, set_default_dtype
 from gradspec.functions import creation
 
 DATA = [

@@ -15,7 +15,7 @@ from gradspec.core.modes import current_mode, is_recording
 from gradspec.core.node import Node, next_sequence_nr, saves
 from gradspec.core.numpy_warnings import mute
 from gradspec.core.tensor import Tensor, wrap
-from gradspec.core.type_promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.dtypes.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.dispatch.dispatch import dispatch
 from gradspec.dispatch.op_errors import complex_gradient, failure
 from gradspec.dispatch.registry import Op, register

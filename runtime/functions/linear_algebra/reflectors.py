@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.modes import is_grad_enabled
-from ..core.tensor import Tensor, wrap
-from ..dispatch.named_results import Result
-from ..dispatch.registry import ops
+from ...core.modes import is_grad_enabled
+from ...core.tensor import Tensor, wrap
+from ...dispatch.named_results import Result
+from ...dispatch.registry import ops
 
 
 class GeqrfResult(Result):

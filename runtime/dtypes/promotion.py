@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from .dtype_kinds import COMPLEX_KINDS, is_symbolic
+from .kinds import COMPLEX_KINDS, is_symbolic
 
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]

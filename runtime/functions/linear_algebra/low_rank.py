@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.random_generator import generator
-from ..core.tensor import Tensor, wrap
-from ..dispatch.registry import ops
+from ...core.random_generator import generator
+from ...core.tensor import Tensor, wrap
+from ...dispatch.registry import ops
 
 
 def svd_lowrank(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .type_promotion import get_default_dtype
+from .promotion import get_default_dtype
 
 
 class finfo:

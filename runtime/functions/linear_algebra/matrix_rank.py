@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..dispatch.registry import ops
+from ...core.tensor import Tensor, wrap
+from ...dispatch.registry import ops
 from .linalg import matrix_norm
 
 

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..core.tensor import Tensor, normalize_dim
-from ..dispatch.registry import ops
+from ...core.tensor import Tensor, normalize_dim
+from ...dispatch.registry import ops
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 """The letters in PyTorch's order; the module `string` would take long to import."""

@@ -7,9 +7,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..dispatch.named_results import Result
-from ..dispatch.registry import ops
+from ...core.tensor import Tensor, wrap
+from ...dispatch.named_results import Result
+from ...dispatch.registry import ops
 from .linalg import matrix_norm
 from .reflectors import geqrf, orgqr, ormqr
 

@@ -7,9 +7,9 @@ from functools import cache
 from math import inf, prod
 from typing import Any
 
-from ..core.tensor import Tensor
-from ..dispatch.registry import ops
-from .creation import eye
+from ...core.tensor import Tensor
+from ...dispatch.registry import ops
+from ..creation import eye
 
 
 def matrix_norm(

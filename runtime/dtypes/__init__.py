@@ -1,0 +1,1 @@
+"""Dtypes by name, their kinds, and how they promote."""
