@@ -19,7 +19,13 @@ from ..core.levels import of_innermost_level
 from ..core.tensor import Tensor, wrap
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function
 from ..dtypes.number_conversion import converted, wrapped
-from ..dtypes.promotion import LAST_INTEGER, get_default_dtype, plain_number, result_dtype
+from ..dtypes.promotion import (
+    LAST_INTEGER,
+    get_default_dtype,
+    plain_number,
+    result_dtype,
+    without_numpy,
+)
 from .overloads import public_function
 from .registry import OPS, Op, Param
 
@@ -44,6 +50,9 @@ def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def lift(op: Op, values: dict[str, Any]) -> dict[str, Any]:
     """Put tensors (duals stay duals) wherever the op takes tensors."""
     lifted = {}
+    if any(isinstance(values[name], Tensor) for name in op.promotes):
+        plain = {name: without_numpy(values[name]) for name in op.promotes}
+        values = {**values, **plain}
     number_dtype = _dtype_for_numbers(op, values)
     for position, param in enumerate(op.params, 1):
         value = values[param.name]

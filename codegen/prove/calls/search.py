@@ -52,6 +52,10 @@ MOST_PATHS = 16
 """Calls that take the conditions in so many ways are looked at everywhere: at special points, and
 with complex numbers. What is wrong in one branch need not be seen in another."""
 
+MOST_ON_PATHS = 120
+"""So many calls with other flags and numbers, and so many special points, are judged for all of
+these ways together."""
+
 MOST_USUAL = 0.7
 """The part of the calls that are judged at usual points; the others are left for special ones."""
 
@@ -175,11 +179,12 @@ class _Search:
             elif _shapes(self.spec, args) in known:  # another flag or number
                 few.append((args, MOST_OF_OTHERS))
         if accepted:
-            self._attributes(max(accepted, key=unlike_extents))
+            self._attributes(max(accepted, key=unlike_extents), int(MOST_USUAL * self.most))
         if self.has_several_attributes:
+            most = min(int(MOST_USUAL * self.most), self.calls + MOST_ON_PATHS)
             for args in list(self.paths.values()):
-                self._attributes(args)
-        each = max(FEWEST_SPECIAL, (self.most - self.calls) // (2 * max(len(self.paths), 1)))
+                self._attributes(args, most)
+        each = max(FEWEST_SPECIAL, MOST_ON_PATHS // max(len(self.paths), 1))
         for args in self.paths.values():
             self._look_everywhere(args, each)
         for args, most in few:
@@ -203,10 +208,10 @@ class _Search:
                 seen.add(key)
                 yield changed
 
-    def _attributes(self, args: dict[str, Any]) -> None:
-        """Judge a call with every flag and number, while there is time for special points."""
+    def _attributes(self, args: dict[str, Any], most: int) -> None:
+        """Judge a call with every flag and number, until so many calls are judged."""
         for changed in self._as_required(attributes(self.spec, self.examples, args)):
-            if self.calls >= MOST_USUAL * self.most:
+            if self.calls >= most:
                 return
             if self._usual(changed, 1):
                 self._is_new_path(changed)
