@@ -140,13 +140,15 @@ def special_points(
     for one, other in pairwise(names):
         if values[one].shape == values[other].shape:
             yield values | {other: values[one].copy()}
-    for name in names:
-        size = values[name].size
-        for number in interesting:
+    for number in interesting:  # those first that formulas compare with, for all arguments
+        for name in names:
+            size = values[name].size
             for place in dict.fromkeys((0, size // 2)):
                 yield values | {name: _placed(values[name], [place], number)}
             if size > 1:
                 yield values | {name: np.full_like(values[name], number)}
+    for name in names:
+        size = values[name].size
         if size > 1:
             first = values[name].flat[0]
             yield values | {name: _placed(values[name], [size - 1], first)}

@@ -45,7 +45,7 @@ MOST_SPECIAL = 8
 MOST_OF_OTHERS = 3
 """So many special points of a call that differs from an example in a flag or a number."""
 
-FEWEST_SPECIAL = 12
+FEWEST_SPECIAL = 24
 """So many special points, at least, of each call that takes conditions in a new way."""
 
 MOST_PATHS = 16
