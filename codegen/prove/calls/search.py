@@ -187,8 +187,8 @@ class _Search:
         each = max(FEWEST_SPECIAL, MOST_ON_PATHS // max(len(self.paths), 1))
         for args in self.paths.values():
             self._look_everywhere(args, each)
-        for args, most in few:
-            self._look_at_special(args, most)
+        for args, bound in few:
+            self._look_at_special(args, bound)
         self._third_order(accepted)
 
     def _is_new_path(self, args: dict[str, Any]) -> bool:
