@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from . import auto
+from . import auto, kept
 from .batching import BatchingRules
 from .diagnostics import Diagnostic, SpecError
 from .emit.batching import BATCHING
@@ -127,7 +127,9 @@ def plan(target: Target) -> Plan:
     recorded = lock.read(target.proofs) if target.proofs else {}
     recorded |= lock.read(target.lock) if target.lock else {}
     base, kernels = ops.base, ops.kernels
-    table = auto.fill_in(ops.table, ops.everything, _remembered(ops, recorded))
+    unwritten = kept.read(target)
+    remembered = _remembered(ops, unwritten) | _remembered(ops, recorded)
+    table = auto.fill_in(ops.table, ops.everything, remembered)
     builder = PackageBuilder(
         table,
         target.staged_as,
@@ -146,6 +148,7 @@ def plan(target: Target) -> Plan:
         {op.name: sources.examples_of(op) for op in table.ops},
         sources.prover_digest(),
     )
+    recorded |= {n: entry for n, entry in unwritten.items() if entry.digest == digests.get(n)}
     derived = {op.name: auto.derived_rules(op, table.by_name(op.name)) for op in ops.table.ops}
     bases = {
         op.name: auto.derivation_digest(op, ops.everything, derived[op.name])
@@ -201,6 +204,7 @@ def generate(
 
     At the end `certify` is given the lines of a certificate of what was proved. Raises SpecError
     for mistakes in the spec and ProofFailure for refuted formulas; both leave every file as it was.
+    What was proved until then, or until an interruption, is kept for the next run.
     """
     with _located(target):
         out = _checked(target, discard_edits)
@@ -211,7 +215,8 @@ def generate(
     lines: list[str] | None = None if certify is None else []
     with _located(target):
         with staged(planned.built.files, planned.verbatim) as staging:
-            verdicts = _prove(target, planned, stale, staging, jobs, progress, backend, lines)
+            with _kept(target, planned, progress) as noted:
+                verdicts = _prove(target, planned, stale, staging, jobs, noted, backend, lines)
             entries = _entries(planned, verdicts)
             files = _signed(target, staging, entries, planned)
         wrote = files != contents(out)
@@ -219,9 +224,29 @@ def generate(
             replace(out, files, target.source, discard_edits=discard_edits)
         if not target.is_extension:
             write_file(target.spec.with_name(lock.NAME), lock.text(entries.values()))
+        kept.forget(target)
     if certify is not None and lines is not None:
         certify(planned, lines)
     return Outcome(verdicts, entries, wrote)
+
+
+@contextmanager
+def _kept(
+    target: Target, planned: Plan, progress: Callable[[OpVerdict], None]
+) -> Iterator[Callable[[OpVerdict], None]]:
+    """Report progress, and keep what was proved if the proofs end with an exception."""
+    proved: list[OpVerdict] = []
+
+    def noted(verdict: OpVerdict) -> None:
+        if verdict.holds:
+            proved.append(verdict)
+        progress(verdict)
+
+    try:
+        yield noted
+    except BaseException:
+        kept.keep(target, _entries(planned, proved).values())
+        raise
 
 
 def differences(target: Target) -> list[str]:
@@ -339,13 +364,15 @@ def prove_staged(
 
 
 def _entries(planned: Plan, verdicts: Iterable[OpVerdict]) -> dict[str, lock.Entry]:
-    """The lock's lines, in the order of the table."""
+    """The lock's lines for the ops that are proved, in the order of the table."""
     fresh = {v.name: lock.Entry.of(v, planned.digests[v.name]) for v in verdicts}
-    entries = {}
-    for op in planned.table.ops:
-        entries[op.name] = dataclasses.replace(
+    stale = {op.name for op in planned.stale()} - fresh.keys()
+    return {
+        op.name: dataclasses.replace(
             fresh.get(op.name) or planned.recorded[op.name],
             derived=planned.derived[op.name],
             basis=planned.bases.get(op.name, ""),
         )
-    return entries
+        for op in planned.table.ops
+        if op.name not in stale
+    }

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-PROOF_SECONDS = 30.0
+PROOF_SECONDS = 60.0
 """An op whose proof takes longer is given up."""
 
 GRACE_SECONDS = 5.0

@@ -40,6 +40,32 @@ def random_prime(rng: random.Random) -> int:
             return candidate
 
 
+def have_equal_residues(left: Expr, right: Expr) -> bool:
+    """Return whether two expressions have the same residues in two fields drawn at random.
+
+    If so they are equal, unless both primes divide what is the numerator of their difference at a
+    random point: for one of degree `d` that happens with a chance below `(d / 2**60)**2`.
+    """
+    try:
+        return all(field.value(left) == field.value(right) for field in _fields())
+    except NoResidue:
+        return False
+
+
+def _fields() -> list[Residues]:
+    """Two fields, the same in every process; what they know is forgotten when it is much."""
+    if not _FIELDS or len(_FIELDS[0]) > MOST_KNOWN:
+        rng = random.Random("two fields")
+        _FIELDS[:] = [Residues(f"field {place}", random_prime(rng)) for place in range(2)]
+    return _FIELDS
+
+
+_FIELDS: list[Residues] = []
+
+MOST_KNOWN = 200_000
+"""So many parts of expressions are remembered by a field."""
+
+
 class Residues:
     """Values of expressions at one point of one field; each part is computed once."""
 
@@ -51,6 +77,10 @@ class Residues:
         self._is_conjugate = is_conjugate
         self._known: dict[Expr, int] = {}
         self._roots: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        """The number of expressions whose residues are known."""
+        return len(self._known)
 
     def conjugate(self) -> Residues:
         """The same field with `-i` for `i`."""
