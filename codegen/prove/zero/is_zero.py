@@ -26,7 +26,7 @@ SECONDS = 5.0
 CERTIFYING_POINTS = 20
 
 MANY_PARTS = 200
-"""Expressions of more parts are compared by residues first: polynomials in many kernels are long."""
+"""Longer expressions are compared by residues first: polynomials in many kernels take long."""
 
 _ROUNDING = float(sympy.Float(10) ** -DIGITS)
 
