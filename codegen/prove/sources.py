@@ -41,7 +41,7 @@ _NOT_THE_PROOF = {
     *("lock.py", "sources.py", "workers.py", "verdict.py", "derive.py"),
     "parent.py",
     *("difference.py", "repair.py"),
-    *("backends.py", "batch.py", "certificate.py", "recorder.py", "residues.py", "recheck"),
+    *("backends.py", "batch.py", "certificate.py", "recorder.py", "recheck"),
 }
 """Files and folders that decide nothing about whether a formula is right."""
 
