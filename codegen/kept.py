@@ -2,7 +2,9 @@
 
 One mistake in a spec keeps the package from being written; the ops that are right need not be
 proved again when it is mended, nor after an interruption. A proof counts by its digest, as in
-`proofs.lock`; the file is removed when the package is written.
+`proofs.lock`; the file is removed when the package is written, or when a month is over.
+
+The variable `GRADSPEC_CACHE` names another folder.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import time
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +21,8 @@ import platformdirs
 
 from .prove.report import lock
 from .target import Target
+
+MONTH = 30 * 24 * 3600.0
 
 
 def read(target: Target) -> dict[str, lock.Entry]:
@@ -32,6 +37,9 @@ def keep(target: Target, entries: Collection[lock.Entry]) -> None:
     file = _file(target)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
+        for other in file.parent.glob("*.lock"):
+            if other.stat().st_mtime < time.time() - MONTH:
+                other.unlink()
         descriptor, written = tempfile.mkstemp(dir=file.parent)
         with open(descriptor, "w", encoding="utf-8") as stream:
             stream.write(lock.text(entries))
@@ -47,4 +55,6 @@ def forget(target: Target) -> None:
 def _file(target: Target) -> Path:
     """The file for the folder that a run writes to."""
     name = hashlib.sha256(os.fsencode(os.path.abspath(target.out or ""))).hexdigest()[:32]
-    return platformdirs.user_cache_path("gradspec", appauthor=False) / "proofs" / f"{name}.lock"
+    folder = os.environ.get("GRADSPEC_CACHE")
+    cache = Path(folder) if folder else platformdirs.user_cache_path("gradspec", appauthor=False)
+    return cache / "proofs" / f"{name}.lock"

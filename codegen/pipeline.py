@@ -199,12 +199,13 @@ def generate(
     progress: Callable[[OpVerdict], None] = lambda verdict: None,
     backend: str = "",
     certify: Callable[[Plan, list[str]], None] | None = None,
+    keeps: bool = True,
 ) -> Outcome:
     """Prove what changed, then replace the generated tree and the lock.
 
     At the end `certify` is given the lines of a certificate of what was proved. Raises SpecError
     for mistakes in the spec and ProofFailure for refuted formulas; both leave every file as it was.
-    What was proved until then, or until an interruption, is kept for the next run.
+    If it `keeps`, what was proved until then, or until an interruption, is there for the next run.
     """
     with _located(target):
         out = _checked(target, discard_edits)
@@ -215,7 +216,7 @@ def generate(
     lines: list[str] | None = None if certify is None else []
     with _located(target):
         with staged(planned.built.files, planned.verbatim) as staging:
-            with _kept(target, planned, progress) as noted:
+            with _kept(target if keeps else None, planned, progress) as noted:
                 verdicts = _prove(target, planned, stale, staging, jobs, noted, backend, lines)
             entries = _entries(planned, verdicts)
             files = _signed(target, staging, entries, planned)
@@ -232,9 +233,9 @@ def generate(
 
 @contextmanager
 def _kept(
-    target: Target, planned: Plan, progress: Callable[[OpVerdict], None]
+    target: Target | None, planned: Plan, progress: Callable[[OpVerdict], None]
 ) -> Iterator[Callable[[OpVerdict], None]]:
-    """Report progress, and keep what was proved if the proofs end with an exception."""
+    """Report progress; if the proofs end with an exception, keep what was proved for a target."""
     proved: list[OpVerdict] = []
 
     def noted(verdict: OpVerdict) -> None:
@@ -245,7 +246,8 @@ def _kept(
     try:
         yield noted
     except BaseException:
-        kept.keep(target, _entries(planned, proved).values())
+        if target is not None:
+            kept.keep(target, _entries(planned, proved).values())
         raise
 
 

@@ -39,7 +39,7 @@ def answer(text: str) -> dict[str, Any]:
         target = Target(spec, Path(folder) / _PACKAGE, _PACKAGE, command="gradspec codegen")
         try:
             _check(text, target)
-            outcome = generate(target, jobs=1)
+            outcome = generate(target, jobs=1, keeps=False)
         except SpecError as error:
             return _mistakes(error, "mistakes", text)
         except ProofFailure as failure:

@@ -13,7 +13,8 @@ from gradspec_codegen.prove.deadline import TimeUp, time_limit
 from gradspec_codegen.prove.numeric.evaluate import Point
 from gradspec_codegen.prove.report.verdict import Status
 from gradspec_codegen.prove.symbolic.decisions import Decision
-from gradspec_codegen.prove.zero.is_zero import Region, compare
+from gradspec_codegen.prove.zero import residues
+from gradspec_codegen.prove.zero.is_zero import How, Region, compare
 from gradspec_codegen.prove.zero.rational import is_rationally_zero
 
 x, y, z = sympy.symbols("x y z", real=True)
@@ -76,6 +77,73 @@ REWRITTEN = {
 def test_zero_after_rewriting(name: str) -> None:
     got, expected = REWRITTEN[name]
     assert compare(got, expected, REGION).status is Status.PROVED
+
+
+def long_formula(numbers: range) -> sympy.Expr:
+    """A Tversky loss of so many scores, the polynomials of whose derivatives are too long."""
+    scores = [sympy.Symbol(f"s{n}", real=True) for n in numbers]
+    targets = [sympy.Symbol(f"t{n}", real=True) for n in numbers]
+    hits = [1 / (1 + exp(-s)) for s in scores]
+    hit = sum(p * t for p, t in zip(hits, targets, strict=True))
+    missed = sum((1 - p) * t for p, t in zip(hits, targets, strict=True))
+    wrong = sum(p * (1 - t) for p, t in zip(hits, targets, strict=True))
+    return 1 - (hit + 1) / (hit + wrong * 3 / 10 + missed * 7 / 10 + 1)
+
+
+def long_sides() -> tuple[sympy.Expr, sympy.Expr, Region]:
+    """A second derivative of that in two orders, and the derivative of a sigmoid written down."""
+    loss = long_formula(range(4))
+    first, last = sympy.Symbol("s0", real=True), sympy.Symbol("s3", real=True)
+    sigmoid, q = 1 / (1 + exp(-first)), sympy.Dummy()
+    by_hand = sympy.diff(loss.subs(sigmoid, q), q).subs(q, sigmoid) * sigmoid * (1 - sigmoid)
+    values = {s: sympy.Rational(n, 7) for n, s in enumerate(sorted(loss.free_symbols, key=str))}
+    return diff(diff(loss, last), first), diff(by_hand, last), Region(Point(values), ())
+
+
+def test_long_formulas_are_compared_by_residues() -> None:
+    got, expected, region = long_sides()
+    assert got != expected
+    answer = compare(got, expected, region)
+    assert (answer.status, answer.how) == (Status.PROVED, How.RESIDUES)
+
+
+def test_a_long_formula_that_is_almost_right_is_refuted() -> None:
+    got, expected, region = long_sides()
+    tiny = sympy.Rational(1, 10**12)
+    for wrong in (expected * (1 + tiny), expected + tiny * sympy.Symbol("s1", real=True)):
+        assert compare(got, wrong, region).status is Status.REFUTED
+
+
+def test_numbers_that_both_primes_divide_are_refuted() -> None:
+    got, expected, region = long_sides()
+    assert compare(got, expected, region).status is Status.PROVED
+    multiple = residues._FIELDS[0].prime * residues._FIELDS[1].prime
+    wrong = expected + multiple * sympy.Symbol("s1", real=True)
+    assert residues.have_equal_residues(got, wrong)
+    assert compare(got, wrong, region).status is Status.REFUTED
+
+
+a, b, c = sympy.symbols("a b c")  # nothing is known of their signs
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (sqrt(a**2), a),
+        (sqrt(a * b), sqrt(a) * sqrt(b)),
+        (sqrt(1 / a), 1 / sqrt(a)),
+        ((a**6) ** sympy.Rational(1, 6), (a**2) ** HALF),
+        (log(a * b), log(a) + log(b)),
+        ((a**b) ** c, a ** (b * c)),
+        (sympy.Abs(a), a),
+        (sin(a), sin(a + b)),
+    ],
+)
+def test_what_holds_for_some_numbers_only_has_other_residues(
+    left: sympy.Expr, right: sympy.Expr
+) -> None:
+    assert left != right
+    assert not residues.have_equal_residues(left, right)
 
 
 def test_the_domain_splits_roots() -> None:
