@@ -327,6 +327,8 @@ class _Kinks:
                 for at in self._numbers_for(names, border)
             }
             (factor,) = factors
+            if factor.is_finite is False:  # a slope without end is no kink
+                return None
             text = decimal(factor)
             if text is None:
                 return to_formula(factor, self._ops)

@@ -37,6 +37,7 @@ RIGHT = (
     *("one_line_attend", "one_line_gated", "one_line_cnorm", "one_line_gaussian_of_factor"),
     *("line_softplus_twice", "line_pelu", "line_quaternion_product", "line_lstm_cell_part"),
     *("line_rotated", "line_bilinear_form", "line_scan_decay", "line_swiglu_of_any"),
+    *("tversky", "excite", "poisson_deviance", "own_layer_norm"),
 )
 """Rules that an author would write, each of another kind."""
 
