@@ -166,6 +166,7 @@ if _TYPE_CHECKING:
     from . import linalg as linalg
     from . import masked as masked
     from . import nn as nn
+    from . import ops as ops
     from . import optim as optim
     from . import serialization as serialization
     from . import special as special
@@ -408,6 +409,7 @@ _LAZY = {
             "linalg",
             "masked",
             "nn",
+            "ops",
             "optim",
         )
     },

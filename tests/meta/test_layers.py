@@ -58,7 +58,7 @@ RUNTIME_LAYERS = (
     "inplace",
     "functions",
     "generated",
-    "random linalg fft masked special",
+    "random linalg fft masked special ops",
     "numpy_twins",
     "autograd",
     "nn",
