@@ -129,16 +129,17 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            if group.get("capturable"):
+            if group.get("capturable") and not group.get("fused"):
                 raise AssertionError(
                     "If capturable=True, params and state_steps must be on an accelerator: "
                     "gradspec has only the CPU, so leave capturable=False"
                 )
+            options = _with_numbers(group)
             for param in group["params"]:
                 grad = param.grad
                 if grad is not None:
                     keep_saved(param)
-                    self.update(param.array, grad.array, self.state[param], group)
+                    self.update(param.array, grad.array, self.state[param], options)
                     mark_written(param)
         return loss
 
@@ -350,6 +351,17 @@ def check_implementation(foreach: bool | None, differentiable: bool, fused: bool
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def _with_numbers(group: Group) -> Group:
+    """The options of a group, numbers in the place of tensors; the learning rate as it is."""
+    return {
+        name: value if name in ("lr", "params") else _plain(value) for name, value in group.items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    return tuple(map(number, value)) if isinstance(value, tuple) else number(value)
 
 
 def number(value: Any) -> Any:

@@ -110,6 +110,43 @@ def test_a_hundred_steps(torch, name, options):
             np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-9)
 
 
+AS_TENSORS: list[tuple[str, dict[str, Any]]] = [
+    ("SGD", {"lr": 0.05, "momentum": 0.9, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.05, "weight_decay": 0.1, "fused": True, "capturable": True}),
+    ("ASGD", {"lr": 0.1, "lambd": 0.01}),
+    ("RMSprop", {"lr": 0.05, "weight_decay": 0.1}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), AS_TENSORS, ids=str)
+def test_options_that_are_tensors(torch, name, options):
+    """Half of the steps with a new optimizer that has loaded the state of the first."""
+
+    def values(library: Any) -> list[Any]:
+        numbers = {
+            key: library.tensor(value, dtype=library.float64)
+            for key, value in options.items()
+            if key in ("lr", "weight_decay")
+        }
+        params = parameters(library, "float64")
+        optimizer = getattr(library.optim, name)(params, **{**options, **numbers})
+        found = []
+        for step in range(40):
+            optimizer.zero_grad()
+            loss_of(library, params, step).backward()
+            optimizer.step()
+            found.append([param.detach().numpy().copy() for param in params])
+            if step == 20:
+                state = optimizer.state_dict()
+                optimizer = getattr(library.optim, name)(params)
+                optimizer.load_state_dict(state)
+        return found
+
+    for found, expected in zip(values(gs), values(torch), strict=True):
+        for mine, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name != "Adafactor"])
 def test_complex_parameters(torch, name):
     options = {} if name in ("Rprop",) else {"weight_decay": 0.1}
