@@ -63,7 +63,8 @@ RUNTIME_LAYERS = (
     "autograd",
     "nn",
     "amp",
-    "accelerator backends cuda distributions func optim serialization switches utils viz",
+    "accelerator backends cuda distributed distributions func jit optim serialization switches "
+    "testing utils viz",
     "compiler",
     "overrides extension",
     "tensor_methods",
