@@ -13,5 +13,24 @@ from .. import LazyConv3d as LazyConv3d
 from .. import LazyConvTranspose1d as LazyConvTranspose1d
 from .. import LazyConvTranspose2d as LazyConvTranspose2d
 from .. import LazyConvTranspose3d as LazyConvTranspose3d
+from ..layers import ConvNd as _ConvNd
+from ..transposed import _ConvTranspose as _ConvTransposeNd
+
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "_ConvNd",
+    "_ConvTransposeNd",
+]
 
 __getattr__ = _explaining(__name__)

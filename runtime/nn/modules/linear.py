@@ -5,5 +5,6 @@ from .. import Bilinear as Bilinear
 from .. import Identity as Identity
 from .. import LazyLinear as LazyLinear
 from .. import Linear as Linear
+from ..linear import NonDynamicallyQuantizableLinear as NonDynamicallyQuantizableLinear
 
 __getattr__ = _explaining(__name__)
