@@ -129,7 +129,7 @@ class _Options:
                 f"{type(expected)}."
             )
         if self.check_stride and actual.shape == expected.shape:
-            mine, theirs = tuple(actual.stride()), tuple(expected.stride())
+            mine, theirs = actual.stride(), expected.stride()
             if mine != theirs:
                 return f"The values for attribute 'stride()' do not match: {mine} != {theirs}."
         return self._arrays(actual.detach().numpy(), expected.detach().numpy())

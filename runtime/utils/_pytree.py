@@ -76,8 +76,9 @@ class TreeSpec:
         self.context = context
         self.children_specs = children
         self.num_children = len(children)
-        self.num_leaves = sum(child.num_leaves for child in children) if type is not None else 1
-        self.num_nodes = 1 + sum(child.num_nodes for child in children)
+        below = [child.num_leaves for child in children]
+        self.num_leaves: int = 1 if type is None else sum(below)
+        self.num_nodes: int = 1 + sum(child.num_nodes for child in children)
 
     def is_leaf(self) -> bool:
         """Return whether it is the structure of a leaf."""
@@ -191,7 +192,7 @@ def _leaves_like(spec: TreeSpec, tree: PyTree) -> list[Any]:
     items, context = found[1].flatten(tree) if found else ([], None)
     fits = found is not None and found[0] is spec.type and len(items) == spec.num_children
     if fits and spec.type in (dict, OrderedDict):
-        fits = set(context) == set(spec.context)
+        fits = set(context or ()) == set(spec.context)
         items = [tree[key] for key in spec.context] if fits else []
     if not fits:
         raise ValueError(f"Node type mismatch; expected {spec.type}, but got {type(tree)}.")

@@ -25,4 +25,4 @@ from . import rnn as rnn
 from . import sparse as sparse
 from . import transformer as transformer
 from . import upsampling as upsampling
-from . import utils as utils
+from . import utils as utils  # type: ignore[no-redef]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import Any
 
-from ...core.missing import explaining as _explaining
+from ....core.missing import explaining as _explaining
 
 __getattr__ = _explaining(__name__)
 
