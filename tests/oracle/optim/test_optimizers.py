@@ -217,6 +217,58 @@ def test_a_state_of_pytorch_goes_on_here(torch, name):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+DIFFERENTIABLE = [
+    (name, {key: value for key, value in options.items() if key not in ("foreach", "fused")})
+    for name, options in CASES
+    if name != "Adafactor"
+]
+
+
+@pytest.mark.parametrize(("name", "options"), DIFFERENTIABLE, ids=str)
+def test_gradients_through_steps(torch, name, options):
+    """By the first parameter and the gradients of three steps, or one where PyTorch refuses more.
+
+    PyTorch counts the steps of Adam and NAdam in float32: `1 - 0.999` is off by 6e-5 of itself.
+    """
+    try:
+        theirs = gradients_through(torch, name, options, 3)
+        steps = 3
+    except RuntimeError:
+        theirs = gradients_through(torch, name, options, 1)
+        steps = 1
+    rtol, atol = (1e-5, 5e-6) if name in ("Adam", "AdamW", "NAdam") else (1e-9, 1e-11)
+    for mine, other in zip(gradients_through(gs, name, options, steps), theirs, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=rtol, atol=atol)
+
+
+def gradients_through(library: Any, name: str, options: dict[str, Any], steps: int) -> list[Any]:
+    rng = np.random.default_rng(5)
+    start = library.tensor(rng.normal(size=(2, 3)), requires_grad=True)
+    grads = library.tensor(rng.normal(size=(3, 2, 3)), requires_grad=True)
+    param = start.clone()
+    optimizer = getattr(library.optim, name)([param], **options, differentiable=True)
+    for grad in grads[:steps]:
+        param.grad = grad
+        optimizer.step()
+    (param**2).sum().backward()
+    return [param.detach().numpy(), start.grad.numpy(), grads.grad.numpy()]
+
+
+def test_leaves_are_not_written_to_by_recorded_steps(torch):
+    for library in (gs, torch):
+        x = library.ones(2, requires_grad=True)
+        x.grad = library.ones(2)
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+            library.optim.SGD([x], lr=0.1, differentiable=True).step()
+        with pytest.raises(ValueError, match="non-leaf"):
+            library.optim.SGD([x * 2], lr=0.1)
+    y = gs.ones(2, requires_grad=True) * 2
+    y.grad = gs.ones(2)
+    rate = gs.tensor(0.1, requires_grad=True)
+    with pytest.raises(NotImplementedError, match="lr must not require grad"):
+        gs.optim.SGD([y], lr=rate, differentiable=True).step()
+
+
 LBFGS_OPTIONS = [
     {},
     {"lr": 0.3, "max_iter": 7, "history_size": 3},
