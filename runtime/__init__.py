@@ -160,15 +160,19 @@ if _TYPE_CHECKING:
     from . import backends as backends
     from . import compiler as compiler
     from . import cuda as cuda
+    from . import distributed as distributed
     from . import distributions as distributions
     from . import fft as fft
     from . import func as func
+    from . import jit as jit
     from . import linalg as linalg
     from . import masked as masked
     from . import nn as nn
+    from . import ops as ops
     from . import optim as optim
     from . import serialization as serialization
     from . import special as special
+    from . import testing as testing
     from . import utils as utils
     from . import viz as viz
     from .amp import GradScaler as GradScaler
@@ -402,16 +406,19 @@ _LAZY = {
             "backends",
             "compiler",
             "cuda",
+            "distributed",
             "distributions",
             "fft",
             "func",
+            "jit",
             "linalg",
             "masked",
             "nn",
+            "ops",
             "optim",
         )
     },
-    **{name: (f".{name}", "") for name in ("serialization", "special", "utils")},
+    **{name: (f".{name}", "") for name in ("serialization", "special", "testing", "utils")},
     **{n: (".compiler", n) for n in ("compile", "cond", "fori_loop", "scan", "while_loop")},
     "load": (".serialization", "load"),
     "save": (".serialization", "save"),

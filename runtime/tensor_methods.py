@@ -96,7 +96,7 @@ _LATER: Final = {
             "symeig",
             "triangular_solve",
         ],
-        "old_linalg",
+        "linear_algebra.old_linalg",
     ),
     **dict.fromkeys(["istft", "stft"], "short_time_fourier"),
 }

@@ -15,6 +15,7 @@ from .jacobians import hessian as hessian
 from .jacobians import jacfwd as jacfwd
 from .jacobians import jacrev as jacrev
 from .modules import functional_call as functional_call
+from .modules import replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_
 from .modules import stack_module_state as stack_module_state
 from .tangents import jvp as jvp
 from .tangents import linearize as linearize
@@ -36,6 +37,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

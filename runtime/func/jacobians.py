@@ -94,12 +94,18 @@ def jacfwd(
                 found = jvp(of_primals, primals, with_leaves(primals, tangents), has_aux=has_aux)
                 return (found[1], found[0], *found[2:])
 
-            slopes, result, *aux = vmap(column, randomness=randomness, out_dims=-1)(_basis(leaf))
+            if leaf.numel():
+                columns_of = vmap(column, randomness=randomness, out_dims=-1)
+                slopes, *same = columns_of(_basis(leaf))
+                result, *aux = map_leaves(lambda t: ops.select(t, -1, 0), same)
+            else:
+                found = of_primals(*primals)
+                result, *aux = found if has_aux else (found,)
+                slopes = map_leaves(lambda t: t.new_zeros((*t.shape, 0)), result)
             shaped = [
                 ops.reshape(slope, (*slope.shape[:-1], *leaf.shape)) for slope in leaves_of(slopes)
             ]
             columns.append(shaped)
-        result, *aux = map_leaves(lambda t: ops.select(t, -1, 0), [result, *aux])
         blocks = []
         for number in range(len(columns[0])):
             block = with_leaves(primals, [column[number] for column in columns])

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
+from ..nn.layers import BatchNorm
 from ..nn.module import Module
 from ..nn.utils import stateless
 
@@ -22,18 +23,33 @@ def functional_call(
 ) -> Any:
     """Call a module with other tensors in the place of parameters and buffers, by their names.
 
-    Of several dicts the later ones count. `args` is the argument, or a tuple of them. The module is
-    as before afterwards. With `tie_weights` a tensor that the module has under several names is
-    replaced under all of them. RuntimeError for a name that the module does not have and, if
-    `strict`, for one that is missing.
+    Of several dicts none may have a name of another: ValueError. `args` is the argument, or a tuple
+    of them. The module is as before afterwards. With `tie_weights` a tensor that the module has
+    under several names is replaced under all of them. With `strict` it is a RuntimeError if names
+    are missing, or are not the module's.
     """
     given = parameter_and_buffer_dicts
     merged: dict[str, Tensor] = {}
     for part in [given] if isinstance(given, Mapping) else given:
+        twice = sorted(merged.keys() & part.keys())
+        if twice:
+            raise ValueError(f"{twice} appeared in several dicts; the call would be ambiguous")
         merged.update(part)
     return stateless.functional_call(
         module, merged, args, kwargs, tie_weights=tie_weights, strict=strict
     )
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """Let batch normalisations inside of a module keep no running statistics; return the module.
+
+    `vmap` cannot write to what all examples share.
+    """
+    for module in root.modules():
+        if isinstance(module, BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def stack_module_state(

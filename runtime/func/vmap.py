@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from ..batching.batched import Batched, Level, batch, is_of
@@ -28,9 +28,10 @@ def vmap(
 
     `in_dims` says which dimension of each argument counts the examples, None for an argument that
     they share; `out_dims` where results have them. Both are a number or a structure like that of
-    the arguments, or a prefix of it. Each op runs once, by its batching rule, or once an example
-    where it has none. `randomness`: whether random numbers differ between examples; drawing some
-    is an error unless this is said. `chunk_size`: as many examples at a time.
+    the arguments, or a prefix of it. Arguments by name are shared. Each op runs once, by its
+    batching rule, or once an example where it has none. `randomness`: whether random numbers
+    differ between examples; drawing some is an error unless this is said. `chunk_size`: as many
+    examples at a time.
 
     ValueError for arguments that `in_dims` does not fit, for sizes that differ, and for results
     that are no tensors.
@@ -48,9 +49,7 @@ def vmap(
     def batched(*args: Any, **kwargs: Any) -> Any:
         dims = _dims_of(in_dims, args)
         leaves = leaves_of(args)
-        named = leaves_of(kwargs)
-        dims += [0 if isinstance(leaf, Tensor) else None for leaf in named]
-        stacked = [_in_front(leaf, dim) for leaf, dim in zip([*leaves, *named], dims, strict=True)]
+        stacked = [_in_front(leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)]
         is_batched = [dim is not None for dim in dims]
         size = _size(stacked, is_batched)
         step = chunk_size or max(size, 1)
@@ -63,7 +62,7 @@ def vmap(
                 for leaf, flag in zip(stacked, is_batched, strict=True)
             ]
             level = Level(min(step, size - start), randomness)
-            chunks.append(_run(func, (args, kwargs), part, is_batched, level, out_dims))
+            chunks.append(_run(partial(func, **kwargs), args, part, is_batched, level, out_dims))
         return chunks[0] if len(chunks) == 1 else _joined(chunks, out_dims)
 
     return batched
@@ -138,7 +137,7 @@ def _size(leaves: list[Any], is_batched: list[bool]) -> int:
 
 def _run(
     func: Callable[..., Any],
-    structure: tuple[Any, Any],
+    structure: tuple[Any, ...],
     leaves: list[Any],
     is_batched: list[bool],
     level: Level,
@@ -147,8 +146,7 @@ def _run(
     levels.enter(level)
     try:
         given = [batch(t, level) if flag else t for t, flag in zip(leaves, is_batched, strict=True)]
-        args, kwargs = with_leaves(structure, given)
-        result = func(*args, **kwargs)
+        result = func(*with_leaves(structure, given))
         return _unbatched(result, level, out_dims)
     finally:
         levels.leave(level)

@@ -339,5 +339,8 @@ __all__ = [
     "utils",
 ]
 
-_LAZY = {"modules": (".modules", ""), "utils": (".utils", "")}
+_LAZY = {
+    "DataParallel": (".parallel", "DataParallel"),
+    **{name: (f".{name}", "") for name in ("attention", "modules", "parallel", "utils")},
+}
 __getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)

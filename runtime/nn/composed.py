@@ -154,7 +154,7 @@ def _batch_norm(
         _refuse_gradients(running_mean=running_mean, running_var=running_var)
     known = (None, None) if training else (running_mean, running_var)
     out, mean, invstd = layers._native_batch_norm(input, weight, bias, *known, eps)
-    if training:
+    if training and (running_mean is not None or running_var is not None):
         count = input.array.size // max(mean.array.size, 1)
         var = (invstd.array**-2 - eps) * (count / max(count - 1, 1))
         _move(running_mean, mean.array, momentum)

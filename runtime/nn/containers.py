@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from ..core.tensor import Tensor
@@ -258,7 +258,10 @@ class ParameterList(Module):
 
     def extra_repr(self) -> str:
         """Show the kind and shape of each value."""
-        return "\n".join(_described(index, value) for index, value in enumerate(self))
+        return "\n".join(
+            _described(index, value, lambda tensor: f"gradspec.{tensor.dtype}")
+            for index, value in enumerate(self)
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterList should not be called.")
@@ -373,7 +376,7 @@ class ParameterDict(Module):
 
     def extra_repr(self) -> str:
         """Show the kind and shape of each value."""
-        return "\n".join(_described(key, value) for key, value in self.items())
+        return "\n".join(_described(key, value, Tensor.type) for key, value in self.items())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")
@@ -409,9 +412,10 @@ def _pairs(name: str, given: Any) -> Iterable[tuple[str, Any]]:
     return pairs
 
 
-def _described(key: object, value: Any) -> str:
+def _described(key: object, value: Any, kind_of: Callable[[Tensor], str]) -> str:
+    """Show an item; PyTorch calls the dtype of a tensor otherwise in lists than in dicts."""
     if not isinstance(value, Tensor):
         return f"  ({key}): Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     shape = "x".join(str(length) for length in value.shape)
-    return f"  ({key}): {kind} containing: [gradspec.{value.dtype} of size {shape}]"
+    return f"  ({key}): {kind} containing: [{kind_of(value)} of size {shape}]"

@@ -23,10 +23,15 @@ PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 # ---- convolution
 
 
-class _Conv(Module):
+class ConvNd(Module):
+    """Base of all convolutions, the transposed ones too."""
+
+
+class _Conv(ConvNd):
     """Base of convolutions, with a weight of shape (out_channels, in_channels / groups, ...)."""
 
     spatial: int
+    transposed = False
 
     def __init__(
         self,
@@ -54,6 +59,7 @@ class _Conv(Module):
         self.kernel_size, self.stride = kernel, self._in_each_dim(stride)
         self.padding = padding if isinstance(padding, str) else self._in_each_dim(padding)
         self.dilation, self.padding_mode = self._in_each_dim(dilation), padding_mode
+        self.output_padding = (0,) * self.spatial
         if padding == "same" and self.stride != (1,) * self.spatial:
             raise ValueError("padding='same' is not supported for strided convolutions")
         self.weight = empty_parameter((out_channels, in_channels // groups, *kernel), dtype, device)
@@ -75,16 +81,22 @@ class _Conv(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the convolution, of shape (batch, out_channels, ...), or without the batch."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """Convolve with another weight, as subclasses do that make theirs of the parameter."""
         convolve = (F.conv1d, F.conv2d, F.conv3d)[self.spatial - 1]
         padding: Any = self.padding
         if self.padding_mode != "zeros":
-            input, padding = F.pad(input, self._widths(), mode=self.padding_mode), 0
+            widths = self._reversed_padding_repeated_twice
+            input, padding = F.pad(input, widths, mode=self.padding_mode), 0
         result: Tensor = convolve(
-            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
+            input, weight, bias, self.stride, padding, self.dilation, self.groups
         )
         return result
 
-    def _widths(self) -> list[int]:
+    @property
+    def _reversed_padding_repeated_twice(self) -> list[int]:
         """Return the widths of the padding as `pad` takes them: two a dimension, the last first."""
         if self.padding == "valid":
             return [0] * (2 * self.spatial)

@@ -65,6 +65,10 @@ class Linear(Module):
         )
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """The linear layer at the end of attention, which PyTorch gives a class of its own."""
+
+
 class Flatten(Module):
     """Module that merges the dimensions from `start_dim` to `end_dim`."""
 

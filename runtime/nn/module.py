@@ -98,10 +98,13 @@ class Module:
                 f"begin {type(self).__name__}.__init__ with super().__init__()"
             )
         if isinstance(value, Parameter):
+            self._forget(name, self._parameters)
             self.register_parameter(name, value)
         elif isinstance(value, Module):
+            self._forget(name, self._modules)
             self.add_module(name, value)
         elif isinstance(value, Buffer):
+            self._forget(name, self._buffers)
             self.register_buffer(name, value, is_persistent(value))
         elif name in self._parameters:
             if value is not None:
@@ -145,6 +148,11 @@ class Module:
         self._transient_buffers.discard(name)
         return found
 
+    def _check_free(self, name: str, members: dict[str, Any]) -> None:
+        """Raise KeyError for what cannot be a name, and for one that something else has."""
+        if _checked_name(name) not in members and hasattr(self, name):
+            raise KeyError(f"attribute '{name}' already exists")
+
     def register_parameter(self, name: str, param: Tensor | None) -> None:
         """Add a parameter; None reserves the name."""
         if param is not None and not isinstance(param, Parameter):
@@ -152,14 +160,15 @@ class Module:
                 f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
                 "(nn.Parameter or None required)"
             )
-        self._forget(_checked_name(name), self._parameters)
+        self._check_free(name, self._parameters)
         self._parameters[name] = registered_as(GLOBAL.parameter_registration, self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is not trained; a persistent one is part of the state."""
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}'")
-        self._forget(_checked_name(name), self._buffers)
+        self._check_free(name, self._buffers)
+        self._transient_buffers.discard(name)
         self._buffers[name] = registered_as(GLOBAL.buffer_registration, self, name, tensor)
         if not persistent:
             self._transient_buffers.add(name)
@@ -168,7 +177,7 @@ class Module:
         """Add a module under a name that need not be an identifier."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
-        self._forget(_checked_name(name), self._modules)
+        self._check_free(name, self._modules)
         self._modules[name] = registered_as(GLOBAL.module_registration, self, name, module)
 
     register_module = add_module
@@ -502,6 +511,10 @@ class Module:
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before this module's state is collected."""
         return register(self._own_hooks().state_dict_pre, hook)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call a hook after the state is collected, as PyTorch's older way is called."""
+        return self.register_state_dict_post_hook(hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)`, which may change the state."""

@@ -9,16 +9,17 @@ from typing import Any
 from ..core.tensor import Tensor
 from . import functional as F
 from . import init
-from .module import Module
+from .layers import ConvNd
 from .parameter import empty_parameter
 
 Sizes = int | Sequence[int]
 
 
-class _ConvTranspose(Module):
+class _ConvTranspose(ConvNd):
     """Base of transposed convolutions; the weight is (in_channels, out_channels / groups, ...)."""
 
     spatial: int
+    transposed = True
 
     def __init__(
         self,
@@ -77,8 +78,14 @@ class _ConvTranspose(Module):
                 f"to conv_transpose{self.spatial}d, but got input of size: {list(input.shape)}"
             )
         convolve = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.spatial - 1]
-        extra = (
-            self.output_padding if output_size is None else self._extra(input, list(output_size))
+        extra = self._output_padding(
+            input,
+            output_size,
+            self.stride,
+            self.padding,
+            self.kernel_size,
+            self.spatial,
+            self.dilation,
         )
         result: Tensor = convolve(
             input,
@@ -92,30 +99,41 @@ class _ConvTranspose(Module):
         )
         return result
 
-    def _extra(self, input: Tensor, output_size: list[int]) -> tuple[int, ...]:
-        """Return the output padding that leads to a size."""
-        if len(output_size) not in (self.spatial, input.ndim):
+    def _output_padding(
+        self,
+        input: Tensor,
+        output_size: Sequence[int] | None,
+        stride: Sequence[int],
+        padding: Sequence[int],
+        kernel_size: Sequence[int],
+        num_spatial_dims: int,
+        dilation: Sequence[int] | None = None,
+    ) -> tuple[int, ...]:
+        """Return the output padding that leads to a size; that of the module if there is none."""
+        if output_size is None:
+            return self.output_padding
+        if len(output_size) not in (num_spatial_dims, input.ndim):
             raise ValueError(
                 f"{type(self).__name__}: for {input.ndim}D input, output_size must have "
-                f"{self.spatial} or {input.ndim} elements (got {len(output_size)})"
+                f"{num_spatial_dims} or {input.ndim} elements (got {len(output_size)})"
             )
         smallest = [
-            (size - 1) * stride - 2 * pad + dilation * (kernel - 1) + 1
-            for size, stride, pad, dilation, kernel in zip(
-                input.shape[-self.spatial :],
-                self.stride,
-                self.padding,
-                self.dilation,
-                self.kernel_size,
+            (size - 1) * step - 2 * pad + apart * (kernel - 1) + 1
+            for size, step, pad, apart, kernel in zip(
+                input.shape[-num_spatial_dims:],
+                stride,
+                padding,
+                dilation or (1,) * num_spatial_dims,
+                kernel_size,
                 strict=True,
             )
         ]
-        wanted = output_size[-self.spatial :]
+        wanted = list(output_size[-num_spatial_dims:])
         extra = tuple(size - least for size, least in zip(wanted, smallest, strict=True))
-        if any(not 0 <= more < stride for more, stride in zip(extra, self.stride, strict=True)):
+        if any(not 0 <= more < step for more, step in zip(extra, stride, strict=True)):
             raise ValueError(
                 f"requested an output size of {wanted}, but valid sizes range from {smallest} to "
-                f"{[s + n - 1 for s, n in zip(smallest, self.stride, strict=True)]} (for an input "
+                f"{[s + n - 1 for s, n in zip(smallest, stride, strict=True)]} (for an input "
                 f"of {list(input.shape[2:])})"
             )
         return extra

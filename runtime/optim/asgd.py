@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..core.tensor import Tensor
 from .optimizer import (
     Array,
@@ -58,22 +60,25 @@ class ASGD(Optimizer):
 
     def update(self, values: Array, grad: Array, state: State, group: Group) -> None:
         """Make one step; complex parameters are treated as pairs of real ones."""
-        lr, lambd = number(group["lr"]), group["lambd"]
+        lr, lambd = group["lr"], group["lambd"]
         if not state:
             state["step"] = scalar(0)
-            state["eta"] = scalar(lr)
+            state["eta"] = scalar(number(lr))
             state["mu"] = scalar(1)
             state["ax"] = zeros(values)
         values, grad = as_real(values), as_real(decayed(values, grad, group))
         step = advance(state)
-        rate, weight = as_number(state["eta"].array), as_number(state["mu"].array)
-        values *= 1 - lambd * rate
-        values -= rate * grad
+        eta, weight = as_number(state["eta"].array), as_number(state["mu"].array)
+        values *= 1 - lambd * eta
+        values -= eta * grad
         mean = as_real(state["ax"].array)
         if weight == 1:
             mean[...] = values
         else:
             mean += (values - mean) * weight
-        # Rounded to the default dtype, whatever that of a loaded state is.
-        state["eta"].array[...] = scalar(lr / (1 + lambd * lr * step) ** group["alpha"]).array
+        # Rounded to the default dtype, whatever that of a loaded state is, but for rates that are
+        # tensors: these keep their own.
+        rate = lr.array if isinstance(lr, Tensor) else lr
+        slowed: Any = rate / (1 + lambd * rate * step) ** group["alpha"]
+        state["eta"].array[...] = scalar(slowed).array if type(slowed) is float else slowed
         state["mu"].array[...] = scalar(1 / max(1, step - group["t0"])).array

@@ -19,6 +19,7 @@ from ..dtypes.promotion import get_default_dtype
 from ..inplace.allowed_mutation import keep_saved
 from ..inplace.ops import mark_written
 from ..nn.module import clear_grad
+from .differentiable import update_recorded
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Group: TypeAlias = dict[str, Any]
@@ -98,7 +99,8 @@ class Optimizer:
         for param in params:
             if not isinstance(param, Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, not {type(param).__name__}")
-            if not (param.is_leaf or param.retains_grad):
+            is_free = self.defaults.get("differentiable") or param.is_leaf or param.retains_grad
+            if not is_free:
                 raise ValueError("can't optimize a non-leaf Tensor")
             if id(param) in known:
                 raise ValueError("some parameters appear in more than one parameter group")
@@ -109,11 +111,6 @@ class Optimizer:
         group = {**self.defaults, **param_group, "params": params}
         if names:
             group["param_names"] = names
-        if group.get("differentiable"):
-            raise NotImplementedError(
-                f"{type(self).__name__}: differentiable=True is not supported; apply the update to "
-                "tensors yourself, and call the model by func.functional_call"
-            )
         self.param_groups.append(group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -129,17 +126,23 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            if group.get("capturable"):
+            if group.get("capturable") and not group.get("fused"):
                 raise AssertionError(
                     "If capturable=True, params and state_steps must be on an accelerator: "
                     "gradspec has only the CPU, so leave capturable=False"
                 )
+            options = _with_numbers(group)
             for param in group["params"]:
                 grad = param.grad
-                if grad is not None:
-                    keep_saved(param)
-                    self.update(param.array, grad.array, self.state[param], group)
-                    mark_written(param)
+                if grad is None:
+                    continue
+                if group.get("differentiable"):
+                    with enable_grad():
+                        update_recorded(self.update, param, grad, self.state[param], options)
+                    continue
+                keep_saved(param)
+                self.update(param.array, grad.array, self.state[param], options)
+                mark_written(param)
         return loss
 
     def update(self, values: Array, grad: Array, state: State, group: Group) -> None:
@@ -350,6 +353,22 @@ def check_implementation(foreach: bool | None, differentiable: bool, fused: bool
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def _with_numbers(group: Group) -> Group:
+    """The options of a group, numbers in the place of tensors; the learning rate as it is.
+
+    So are tensors that require grad, which only recorded steps ask about.
+    """
+    return {
+        name: value if name in ("lr", "params") else _plain(value) for name, value in group.items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value if isinstance(value, Tensor) and value.requires_grad else number(value)
 
 
 def number(value: Any) -> Any:

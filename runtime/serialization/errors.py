@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
 
-class FormatError(ValueError):
-    """A file is damaged, or holds what is not read from files."""
+
+class FormatError(ValueError, pickle.UnpicklingError):
+    """A file is damaged, or holds what is not read from files; programs may expect either base."""

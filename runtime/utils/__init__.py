@@ -1,4 +1,4 @@
-"""PyTorch's `torch.utils`: `data`, for batches of examples, and `checkpoint`, to save memory."""
+"""PyTorch's `torch.utils`: batches of examples, checkpoints to save memory, trees, and others."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from ..core.lazy import lazy_attributes as _lazy_attributes
 
 if _TYPE_CHECKING:
-    from . import checkpoint, data
+    from . import _pytree, checkpoint, data, dlpack, hooks
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks"]
 
-__getattr__, __dir__ = _lazy_attributes(
-    globals(), {"checkpoint": (".checkpoint", ""), "data": (".data", "")}
-)
+__getattr__, __dir__ = _lazy_attributes(globals(), {name: (f".{name}", "") for name in __all__})

@@ -16,12 +16,20 @@ from ..core.user_warnings import warn
 from ..graph.graph_task import current_task
 from ..nn.containers import Sequential
 from .recomputation import CheckpointError, Frame, GraphExecGroup, SameNumbers
+from .selective import (
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
 
 __all__ = [
     "CheckpointError",
+    "CheckpointPolicy",
     "GraphExecGroup",
+    "SelectiveCheckpointContext",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",

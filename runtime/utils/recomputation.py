@@ -13,6 +13,7 @@ from ..core.random_generator import generator
 from ..core.tensor import Tensor
 from ..graph.graph_task import current_task_number
 from ..graph.saved_tensor_hooks import saved_tensors_hooks
+from .selective import Watching
 
 __all__ = ["CheckpointError", "Frame", "GraphExecGroup", "SameNumbers"]
 
@@ -119,9 +120,14 @@ class Frame:
             self._enter_log(stack)
             stack.enter_context(saved_tensors_hooks(self._pack, self._unpack))
             stack.enter_context(self.first_context)
-            result = self.function(*self.args, **self.kwargs)
+            result = self._call(self.first_context)
         self.is_complete = True
         return result
+
+    def _call(self, context: AbstractContextManager[Any]) -> Any:
+        if isinstance(context, Watching):
+            return context.call(self.function, self.args, self.kwargs)
+        return self.function(*self.args, **self.kwargs)
 
     def _enter_log(self, stack: ExitStack) -> None:
         if self.logs is None:
@@ -194,7 +200,7 @@ class Frame:
                 self._enter_log(stack)
                 stack.enter_context(saved_tensors_hooks(pack, lambda tensor: tensor))
                 stack.enter_context(self.second_context)
-                self.function(*self.args, **self.kwargs)
+                self._call(self.second_context)
         except _Enough as stop:
             if stop.frame is not self:
                 raise

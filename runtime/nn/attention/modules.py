@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from .. import init
-from ..linear import Linear
+from ..linear import NonDynamicallyQuantizableLinear
 from ..module import Module
 from ..parameter import empty_parameter
 from .functions import additive_mask, multi_head_attention_forward
@@ -54,7 +54,9 @@ class MultiheadAttention(Module):
             self.register_parameter("in_proj_weight", None)
         given = empty_parameter((3 * embed_dim,), dtype, device) if bias else None
         self.register_parameter("in_proj_bias", given)
-        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
+        self.out_proj = NonDynamicallyQuantizableLinear(
+            embed_dim, embed_dim, bias=bias, device=device, dtype=dtype
+        )
         self.bias_k = empty_parameter((1, 1, embed_dim), dtype, device) if add_bias_kv else None
         self.bias_v = empty_parameter((1, 1, embed_dim), dtype, device) if add_bias_kv else None
         self._reset_parameters()

@@ -28,7 +28,8 @@ def functional_call(
 
     `args` is the argument, or a tuple of them. The module is as before afterwards. With
     `tie_weights` a tensor that the module has under several names is replaced under all of them.
-    RuntimeError for a name that the module does not have and, if `strict`, for one that is missing.
+    Names that the module does not have are ignored; with `strict` they are a RuntimeError, and so
+    are names that are missing.
     """
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
     with _replaced(module, dict(parameters_and_buffers), tie_weights, strict):
@@ -42,15 +43,12 @@ def _replaced(
     places = dict(_places(module))
     unknown = sorted(tensors.keys() - places.keys())
     missing = sorted(places.keys() - tensors.keys())
-    if unknown or (strict and missing):
-        raise RuntimeError(
-            f"functional_call: unexpected names {unknown}"
-            + (f", missing {missing}" if strict else "")
-        )
+    if strict and (unknown or missing):
+        raise RuntimeError(f"functional_call: unexpected names {unknown}, missing {missing}")
     before = {name: holder[key] for name, (holder, key) in places.items()}
-    new = dict(tensors)
+    new = {name: tensor for name, tensor in tensors.items() if name in places}
     if tie_weights:
-        by_tensor = {id(before[name]): tensor for name, tensor in tensors.items()}
+        by_tensor = {id(before[name]): tensor for name, tensor in new.items()}
         for name, tensor in before.items():
             if id(tensor) in by_tensor:
                 new.setdefault(name, by_tensor[id(tensor)])

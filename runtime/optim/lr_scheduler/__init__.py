@@ -36,4 +36,9 @@ __all__ = [
     "StepLR",
 ]
 
+
+class _LRScheduler(LRScheduler):
+    """The older name, from which programs derive schedulers of their own."""
+
+
 __getattr__ = _explaining(__name__)

@@ -42,6 +42,10 @@ PROGRAMS: dict[str, Program] = {
     "a tree of arguments": lambda g, f, x, w, y: f.vmap(
         lambda d, s: (d["a"] * s[0], {"b": d["b"] + s[1]}), in_dims=({"a": 0, "b": None}, (0, None))
     )({"a": x, "b": y}, (x, y)),
+    "an argument by name": lambda g, f, x, w, y: f.vmap(lambda r, by: r[0] * by)(x, by=x),
+    "batch normalisation": lambda g, f, x, w, y: f.vmap(
+        lambda r: g.nn.functional.batch_norm(r, None, None, training=True)
+    )(g.stack([x, x * x])),
     "the gradient": lambda g, f, x, w, y: f.grad(loss(g))(w, y),
     "the value beside it": lambda g, f, x, w, y: f.grad_and_value(wave)(y),
     "something else beside it": lambda g, f, x, w, y: f.grad(

@@ -110,6 +110,43 @@ def test_a_hundred_steps(torch, name, options):
             np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-9)
 
 
+AS_TENSORS: list[tuple[str, dict[str, Any]]] = [
+    ("SGD", {"lr": 0.05, "momentum": 0.9, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.05, "weight_decay": 0.1, "fused": True, "capturable": True}),
+    ("ASGD", {"lr": 0.1, "lambd": 0.01}),
+    ("RMSprop", {"lr": 0.05, "weight_decay": 0.1}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), AS_TENSORS, ids=str)
+def test_options_that_are_tensors(torch, name, options):
+    """Half of the steps with a new optimizer that has loaded the state of the first."""
+
+    def values(library: Any) -> list[Any]:
+        numbers = {
+            key: library.tensor(value, dtype=library.float64)
+            for key, value in options.items()
+            if key in ("lr", "weight_decay")
+        }
+        params = parameters(library, "float64")
+        optimizer = getattr(library.optim, name)(params, **{**options, **numbers})
+        found = []
+        for step in range(40):
+            optimizer.zero_grad()
+            loss_of(library, params, step).backward()
+            optimizer.step()
+            found.append([param.detach().numpy().copy() for param in params])
+            if step == 20:
+                state = optimizer.state_dict()
+                optimizer = getattr(library.optim, name)(params)
+                optimizer.load_state_dict(state)
+        return found
+
+    for found, expected in zip(values(gs), values(torch), strict=True):
+        for mine, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name != "Adafactor"])
 def test_complex_parameters(torch, name):
     options = {} if name in ("Rprop",) else {"weight_decay": 0.1}
@@ -178,6 +215,58 @@ def test_a_state_of_pytorch_goes_on_here(torch, name):
         results.append([param.detach().numpy() for param in copies])
     for found, expected in zip(*results, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+DIFFERENTIABLE = [
+    (name, {key: value for key, value in options.items() if key not in ("foreach", "fused")})
+    for name, options in CASES
+    if name != "Adafactor"
+]
+
+
+@pytest.mark.parametrize(("name", "options"), DIFFERENTIABLE, ids=str)
+def test_gradients_through_steps(torch, name, options):
+    """By the first parameter and the gradients of three steps, or one where PyTorch refuses more.
+
+    PyTorch counts the steps of Adam and NAdam in float32: `1 - 0.999` is off by 6e-5 of itself.
+    """
+    try:
+        theirs = gradients_through(torch, name, options, 3)
+        steps = 3
+    except RuntimeError:
+        theirs = gradients_through(torch, name, options, 1)
+        steps = 1
+    rtol, atol = (1e-5, 5e-6) if name in ("Adam", "AdamW", "NAdam") else (1e-9, 1e-11)
+    for mine, other in zip(gradients_through(gs, name, options, steps), theirs, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=rtol, atol=atol)
+
+
+def gradients_through(library: Any, name: str, options: dict[str, Any], steps: int) -> list[Any]:
+    rng = np.random.default_rng(5)
+    start = library.tensor(rng.normal(size=(2, 3)), requires_grad=True)
+    grads = library.tensor(rng.normal(size=(3, 2, 3)), requires_grad=True)
+    param = start.clone()
+    optimizer = getattr(library.optim, name)([param], **options, differentiable=True)
+    for grad in grads[:steps]:
+        param.grad = grad
+        optimizer.step()
+    (param**2).sum().backward()
+    return [param.detach().numpy(), start.grad.numpy(), grads.grad.numpy()]
+
+
+def test_leaves_are_not_written_to_by_recorded_steps(torch):
+    for library in (gs, torch):
+        x = library.ones(2, requires_grad=True)
+        x.grad = library.ones(2)
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+            library.optim.SGD([x], lr=0.1, differentiable=True).step()
+        with pytest.raises(ValueError, match="non-leaf"):
+            library.optim.SGD([x * 2], lr=0.1)
+    y = gs.ones(2, requires_grad=True) * 2
+    y.grad = gs.ones(2)
+    rate = gs.tensor(0.1, requires_grad=True)
+    with pytest.raises(NotImplementedError, match="lr must not require grad"):
+        gs.optim.SGD([y], lr=rate, differentiable=True).step()
 
 
 LBFGS_OPTIONS = [

@@ -19,7 +19,7 @@ import gradspec as gs
 
 pytestmark = pytest.mark.oracle
 
-SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("*.py"))
+SCRIPTS = sorted((Path(__file__).parent / "scripts").rglob("*.py"))
 
 TOLERANCES = {"float32": 1e-4, "complex64": 1e-4}
 """Relative and absolute, of what is not computed in float64 (1e-6)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from gradspec.core import missing
 
 PYTORCHS: dict[str, Callable[[], Any]] = {
     "torch.quantize_per_tensor": lambda: gs.quantize_per_tensor,
-    "torch.nn.DataParallel": lambda: gs.nn.DataParallel,
+    "torch.nn.SyncBatchNorm": lambda: gs.nn.SyncBatchNorm,
     "torch.nn.functional.scaled_mm": lambda: gs.nn.functional.scaled_mm,
     "torch.linalg.ldl_solve": lambda: gs.linalg.ldl_solve,
     "torch.autograd.NestedIOFunction": lambda: gs.autograd.NestedIOFunction,
@@ -60,3 +61,10 @@ def test_python_suggests_no_internal_module() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
     assert last == "AttributeError: module 'gradspec' has no attribute 'registryy'"
+
+
+def test_methods_of_further_modules_are_found() -> None:
+    """They are imported when they are first asked for."""
+    for name in vars(gs.Tensor):
+        with suppress(AttributeError):  # which is what names of PyTorch's that are not here raise
+            getattr(gs.Tensor, name)

@@ -1,0 +1,8 @@
+"""What hooks are removed by."""
+
+from ..core.hooks import RemovableHandle as RemovableHandle
+from ..core.missing import explaining as _explaining
+
+__all__ = ["RemovableHandle"]
+
+__getattr__ = _explaining(__name__)
