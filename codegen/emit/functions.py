@@ -67,6 +67,7 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
         further=_further(op, context),
         guard="",
         lifts=(),
+        guard_of_lifted="",
         forwarded="",
         prepare=(),
         compute=(),
@@ -133,7 +134,8 @@ def recorded_function(
         doc=_documented(op),
         further=_further(op, context),
         guard=_guard(op),
-        lifts=tuple(_liftable(op)),
+        lifts=tuple(lifts := _liftable(op)),
+        guard_of_lifted=_guard(op, but=lifts[1]) if lifts else "",
         forwarded=forwarded(op.signature),
         prepare=(*_plain_numbers(op, context), *_read_later(prepare, f"{compute}{recorded}")),
         compute=compute,
@@ -180,11 +182,13 @@ def _returns(op: OpSpec) -> str:
     return "tuple[Tensor, ...]" if outputs[0].type.is_list else "Tensor"
 
 
-def _guard(op: OpSpec) -> str:
-    """The test that sends a call to the slow path."""
+def _guard(op: OpSpec, but: str = "") -> str:
+    """The test that sends a call to the slow path, of all arguments but one."""
     tests = []
     for param in op.signature.tensor_params:
         name = spelled(param.name)
+        if name == but:
+            continue
         if param.type.is_list:
             tests.append(f"not all_tensors({name})")
         elif param.type.is_optional:

@@ -85,6 +85,8 @@ class FunctionView:
     """True where an argument is not a plain tensor; empty for a composite."""
     lifts: tuple[str, ...]
     """The two promoted arguments, of which the second may be a plain number."""
+    guard_of_lifted: str
+    """True where another argument than that number is not a plain tensor."""
     forwarded: str
     """The arguments, as `dispatch` is handed them."""
     prepare: tuple[str, ...]

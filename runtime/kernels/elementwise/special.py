@@ -152,7 +152,7 @@ def scaled_bessel(self: Array, order: int) -> Any:
 
 def xlog1py(self: Any, other: Any) -> Any:
     """`self * log1p(other)` of an array and a number, which SciPy would take for a double."""
-    if isinstance(self, np.ndarray):
+    if hasattr(self, "dtype"):  # also of a number of NumPy's, as which gradients may arrive
         return scipy_special.xlog1py(self, self.dtype.type(other))
     return scipy_special.xlog1py(other.dtype.type(self), other)
 

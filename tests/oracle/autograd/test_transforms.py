@@ -120,6 +120,12 @@ PROGRAMS: dict[str, Program] = {
     )(x),
     "stack": lambda g, f, x, w, y: f.vmap(lambda r: g.stack([r, y, r.flip(0)], -1))(x),
     "cat": lambda g, f, x, w, y: f.vmap(lambda r: g.cat([r, y]))(x),
+    "where, of what is shared and a number": lambda g, f, x, w, y: f.vmap(
+        lambda r: g.where(r > 0, y, 0.0)
+    )(x),
+    "a gradient that is one number": lambda g, f, x, w, y: f.grad(
+        lambda t: (g.special.xlog1py(t, -0.5) * 1.0).sum().abs()
+    )(y[0]),
     "where": lambda g, f, x, w, y: f.vmap(lambda r: g.where(r > 0, r, g.zeros_like(r)))(x),
     "einsum": lambda g, f, x, w, y: f.vmap(lambda r: g.einsum("i,ij->j", r, w))(x),
     "inverse": lambda g, f, x, w, y: f.vmap(
