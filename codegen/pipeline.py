@@ -128,7 +128,7 @@ def plan(target: Target) -> Plan:
     recorded |= lock.read(target.lock) if target.lock else {}
     base, kernels = ops.base, ops.kernels
     unwritten = kept.read(target)
-    remembered = _remembered(ops, unwritten) | _remembered(ops, recorded)
+    remembered = {**_remembered(ops, unwritten), **_remembered(ops, recorded)}
     table = auto.fill_in(ops.table, ops.everything, remembered)
     builder = PackageBuilder(
         table,
