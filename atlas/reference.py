@@ -27,15 +27,15 @@ _FUNCTIONS = tuple(
     f"functions.{name}"
     for name in (
         *("creation", "foreign_memory", "new_tensors", "windows", "composites", "splitting"),
-        *("einsum", "elements", "unique", "finite_differences", "strided", "low_rank"),
+        *("linear_algebra.einsum", "elements", "unique", "finite_differences", "strided"),
+        *("linear_algebra.low_rank", "storages"),
         *("short_time_fourier", "predicates", "promotion", "printing"),
     )
 )
-_FUNCTIONS += ("core.modes", "core.random_generator", "random", "dtypes.promotion")
+_FUNCTIONS += ("core.modes", "core.random_generator", "random", "dtypes.promotion", "dtypes.limits")
 _FUNCTIONS += ("core.devices", "fast.parallel_for", "fast.allocator", "graph.anomaly")
-_OLDER = tuple(
-    f"functions.{name}" for name in ("properties", "legacy", "old_linalg", "reflectors", "segments")
-)
+_OLDER = ("functions.properties", "functions.legacy", "functions.segments")
+_OLDER += ("functions.linear_algebra.old_linalg", "functions.linear_algebra.reflectors")
 _OLDER += ("core.memory_format", "inplace.requires_grad", "inplace.resize", "inplace.fill_copy")
 _OLDER += tuple(
     f"nn.{name}"
@@ -140,7 +140,10 @@ NAMESPACES = {
         "gradspec.distributions",
         "What distributions have in common; discrete and basic continuous ones; divergences.",
         ("gradspec.distributions",),
-        ("distribution", "kl", "continuous", "halves", "discrete", "counts"),
+        (
+            *("distribution", "exponential_family", "kl", "continuous", "generalized_pareto"),
+            *("halves", "discrete", "counts"),
+        ),
     ),
     "distributions_more": Namespace(
         "gradspec.distributions: more",
