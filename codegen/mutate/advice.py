@@ -14,7 +14,7 @@ from .acceptable import those_generated
 from .mutants import Mutant, variants_of_formula
 from .restorations import repairs
 
-REPAIR_SECONDS = 5.0
+REPAIR_SECONDS = 12.0
 """The computing time for trying repairs of one formula."""
 
 DERIVATIVE_SECONDS = 2.0
