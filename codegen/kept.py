@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import time
 from collections.abc import Collection
 from contextlib import suppress
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import platformdirs
 
+from .emit.write import write_file
 from .prove.report import lock
 from .target import Target
 
@@ -40,10 +40,7 @@ def keep(target: Target, entries: Collection[lock.Entry]) -> None:
         for other in file.parent.glob("*.lock"):
             if other.stat().st_mtime < time.time() - MONTH:
                 other.unlink()
-        descriptor, written = tempfile.mkstemp(dir=file.parent)
-        with open(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(lock.text(entries))
-        os.replace(written, file)
+        write_file(file, lock.text(entries))
 
 
 def forget(target: Target) -> None:

@@ -121,13 +121,16 @@ class ProofFailure(Exception):
         self.planned = planned
 
 
-def plan(target: Target) -> Plan:
-    """Load, derive and render; nothing is written and nothing is proved."""
+def plan(target: Target, unwritten: Mapping[str, lock.Entry] | None = None) -> Plan:
+    """Load, derive and render; nothing is written and nothing is proved.
+
+    Proofs that are `unwritten`, kept from runs that failed, count as those in a lock do.
+    """
+    unwritten = unwritten or {}
     ops = known_ops(target)
     recorded = lock.read(target.proofs) if target.proofs else {}
     recorded |= lock.read(target.lock) if target.lock else {}
     base, kernels = ops.base, ops.kernels
-    unwritten = kept.read(target)
     remembered = {**_remembered(ops, unwritten), **_remembered(ops, recorded)}
     table = auto.fill_in(ops.table, ops.everything, remembered)
     builder = PackageBuilder(
@@ -210,7 +213,7 @@ def generate(
     with _located(target):
         out = _checked(target, discard_edits)
         remove_leftovers(out)
-    planned = plan(target)
+    planned = plan(target, kept.read(target) if keeps else None)
     stale = planned.stale(everything=prove_all)
     begin(stale)
     lines: list[str] | None = None if certify is None else []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradspec_codegen import kept
-from gradspec_codegen.pipeline import Outcome, ProofFailure, generate
+from gradspec_codegen.pipeline import Outcome, ProofFailure, differences, generate
 from gradspec_codegen.prove.report.verdict import OpVerdict
 from gradspec_codegen.spec.model import OpSpec
 from gradspec_codegen.target import Target
@@ -75,6 +75,15 @@ def test_only_what_failed_is_proved_again(run: Callable[..., Outcome], tmp_path:
 
     run(RIGHT + SQUARED.format(factor=2), stale)
     assert stale == []
+
+
+def test_a_check_knows_only_what_is_written(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    with pytest.raises(ProofFailure):
+        run(RIGHT + SQUARED.format(factor=3), [])
+    (tmp_path / "ops.yaml").write_text(RIGHT, encoding="utf-8")
+    target = Target(tmp_path / "ops.yaml", tmp_path / "own_ops", "own_ops")
+    told = [line for line in differences(target) if "not proved" in line]
+    assert told == ["doubled: not proved as it stands", "bent: not proved as it stands"]
 
 
 def test_a_changed_op_is_proved_again(run: Callable[..., Outcome]) -> None:
