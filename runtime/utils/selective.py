@@ -21,6 +21,7 @@ from ..dispatch.dispatch import call, lift
 from ..dispatch.registry import Op
 from ..graph.saved_tensor_hooks import current_hooks, saved_tensors_hooks
 from ..ops import OpOverload, OpOverloadPacket, overload_named
+from ._pytree import tree_map
 
 __all__ = [
     "CheckpointPolicy",
@@ -102,16 +103,6 @@ def without_watch(value: Any) -> Any:
     return value._plain if type(value) is Watched else value
 
 
-def _in_tree(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The same tuples, lists and dicts, with a function applied to their tensors."""
-    if isinstance(tree, dict):
-        return type(tree)((key, _in_tree(function, item)) for key, item in tree.items())
-    if isinstance(tree, list | tuple):
-        made = [_in_tree(function, item) for item in tree]
-        return type(tree)(*made) if hasattr(tree, "_fields") else type(tree)(made)
-    return function(tree)
-
-
 class Watching:
     """The context of one of the two calls of a function."""
 
@@ -129,8 +120,8 @@ class Watching:
 
     def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Call a function on watched tensors in the place of plain ones."""
-        args, kwargs = _in_tree(self._watch, args), _in_tree(self._watch, kwargs)
-        return _in_tree(without_watch, function(*args, **kwargs))
+        args, kwargs = tree_map(self._watch, args), tree_map(self._watch, kwargs)
+        return tree_map(without_watch, function(*args, **kwargs))
 
     def watched(self, result: Any) -> Any:
         """The result of an op, whose tensors are watched in turn."""
@@ -222,9 +213,8 @@ class _Answering(Watching):
         if kept is None:
             raise RuntimeError(
                 f"{overload_named(op.name)} invocation index {key[1]} encountered during backward "
-                "but not found in storage. This can happen if the operations in the checkpointed "
-                "region are nondeterministic or depend on global state that changed between "
-                "forward and backward."
+                "but not found in storage: the function has called other ops than in the forward "
+                "pass"
             )
         if kept is _RECOMPUTE:
             return call(op, values)
