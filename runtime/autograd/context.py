@@ -199,12 +199,13 @@ class FunctionCtx:
 
     def _restore(self, saved: Saved) -> Tensor:
         assert saved.packed is not None
-        tensor = saved.packed.restore_itself()
+        if saved.output_nr < 0:
+            return saved.packed.restore_itself()
+        tensor = saved.packed.restore()  # never what the hook keeps, which would hold its own node
         node = self._node()
-        if saved.output_nr >= 0 and node is not None:
+        if node is not None:
             tensor.grad_node = node.output_node(saved.output_nr)
-            return self._with_tangents(tensor, saved.output_nr)
-        return tensor
+        return self._with_tangents(tensor, saved.output_nr)
 
     def _with_tangents(self, tensor: Tensor, output_nr: int) -> Tensor:
         for level, tangents in self._output_tangents:
