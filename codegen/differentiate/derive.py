@@ -6,7 +6,7 @@ depend is gone through both ways, and stays a condition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from ..emit.record import reduced_params
 from ..ir import nodes as ir
@@ -20,6 +20,7 @@ from .program import Flattener, kinds_of
 from .rules import Rules
 from .shifts import cancelling
 from .terms import ABSENT, NoDerivative, Undecided
+from .unpacking import counted_lists
 from .ways import absent, every_way
 
 
@@ -46,7 +47,8 @@ def with_names(op: OpSpec, table: Table, named: Set[str]) -> Block | None:
     """
     flattener = _flattener(op, table, {})
     try:
-        outputs = flattener.run(_with_slopes(op, table), {})
+        lists = {name: flattener.items(name, count) for name, count in counted_lists(op).items()}
+        outputs = flattener.run(_with_slopes(op, table), _sequences(lists))
     except (Undecided, NoDerivative):
         return None
     known = {target for step in flattener.program.steps for target in step.targets}
@@ -90,7 +92,8 @@ def _vjp(
     op: OpSpec, table: Table, param: str, assumed: Mapping[str, bool], named: Set[str]
 ) -> tuple[tuple[Stmt, ...], bool]:
     flattener = _flattener(op, table, assumed)
-    outputs = flattener.run(_with_slopes(op, table), absent(assumed))
+    lists = {name: flattener.items(name, count) for name, count in counted_lists(op).items()}
+    outputs = flattener.run(_with_slopes(op, table), absent(assumed) | _sequences(lists))
     flattener.program.still |= cancelling(flattener.program, outputs)
     derivation = Derivation(flattener, _own_names(op), named)
     results: dict[str, Expr] = {}
@@ -100,11 +103,23 @@ def _vjp(
             if value.id != param:
                 results[value.id] = Name(output)
             seeds.append((value, Name(name)))
-    gradients = pulled_back(derivation, seeds, {param})
-    answer, _ = gradients.of(Name(param), may_be_larger=param in reduced_params(op))
+    items = lists.get(param, ())
+    gradients = pulled_back(derivation, seeds, {name.id for name in items or (Name(param),)})
+    if items:
+        answer = _list_of([gradients.of(name, may_be_larger=False)[0] for name in items], items)
+    else:
+        answer, _ = gradients.of(Name(param), may_be_larger=param in reduced_params(op))
     if answer == ABSENT:
         return (Return(Call("_zero", (Name(param),))),), False
     return derivation.block(answer, results), True
+
+
+def _list_of(gradients: list[Expr], items: tuple[Name, ...]) -> Expr:
+    """The gradients of the items of a list; ABSENT where no item has one."""
+    if all(gradient == ABSENT for gradient in gradients):
+        return ABSENT
+    pairs = zip(gradients, items, strict=True)
+    return ir.Sequence(tuple(Call("_zero", (item,)) if g == ABSENT else g for g, item in pairs))
 
 
 def _jvp(
@@ -117,11 +132,13 @@ def _jvp(
     here = {name: value for name, value in primal.items() if name not in none}
     active = {value.id for value in here.values()}
     flattener = Flattener(Resolver(table), kinds, active, assumed, op)
-    outputs = flattener.run(_with_slopes(op, table), {**here, **none})
+    lists, tangents = _items_with_tangents(op, flattener, here)
+    active |= {name.id for items in lists.values() for name in items}
+    outputs = flattener.run(_with_slopes(op, table), {**here, **none, **_sequences(lists)})
     flattener.program.still |= cancelling(flattener.program, outputs)
     derivation = Derivation(flattener, _own_names(op))
     rules = Rules(flattener, flattener.program.moving(active), derivation.bind)
-    tangents: dict[str, Expr] = {f"{name}_p": Name(f"{name}_t") for name in here}
+    tangents |= {f"{name}_p": Name(f"{name}_t") for name in here}
     for step in flattener.program.steps:
         if flattener.program.still.issuperset(step.targets):
             continue
@@ -142,6 +159,24 @@ def _jvp(
     if answer == ABSENT:
         return (Return(Call("_zero", (Name(output),))),), False
     return derivation.block(answer, results), True
+
+
+def _items_with_tangents(
+    op: OpSpec, flattener: Flattener, primals: Iterable[str]
+) -> tuple[dict[str, tuple[Name, ...]], dict[str, Expr]]:
+    """The items of the lists that are read by number, and the tangents of these."""
+    lists: dict[str, tuple[Name, ...]] = {}
+    tangents: dict[str, Expr] = {}
+    for name, count in counted_lists(op).items():
+        if name in primals:
+            lists[name] = flattener.items(f"{name}_p", count)
+            moved = flattener.items(f"{name}_t", count)
+            tangents |= {p.id: t for p, t in zip(lists[name], moved, strict=True)}
+    return lists, tangents
+
+
+def _sequences(lists: Mapping[str, tuple[Name, ...]]) -> dict[str, ir.Sequence]:
+    return {name: ir.Sequence(items) for name, items in lists.items()}
 
 
 def _movable(op: OpSpec) -> set[str]:

@@ -84,6 +84,16 @@ class Flattener:
             raise NoDerivative("it does not return")
         return found
 
+    def items(self, name: str, count: int) -> tuple[Name, ...]:
+        """A list of arguments as its items, each of which gets a name."""
+        items = tuple(self.fresh(f"{name}_{number}") for number in range(count))
+        for number, item in enumerate(items):
+            self.program.constants.append(Assign((item,), Subscript(Name(name), Const(number))))
+            self._kinds[item] = "tensor"
+            self.program.shapes.argument(item)
+        self.program.active |= {*items}
+        return tuple(map(Name, items))
+
     def _statements(
         self, statements: tuple[Stmt, ...], known: dict[str, Expr]
     ) -> tuple[Expr, ...] | None:
@@ -228,7 +238,8 @@ class Flattener:
         if not self._depends(value):
             return Subscript(value, self._flat(index, known))
         if self._resolver.kind(value, self._kinds) != "tensor":
-            raise NoDerivative(f"`{formula_text(value)}` is indexed")
+            text = formula_text(value)
+            raise NoDerivative(f"`{text}` is indexed, and no `len({text}) == …` is required")
         try:
             return self._flat(indexed(value, [index]), known)
         except ValueError as error:

@@ -46,6 +46,10 @@ class Shapes:
         """Learn that a value has a name."""
         self._known[name] = self.of(value)
 
+    def argument(self, name: str) -> None:
+        """Learn of a tensor whose shape is its own."""
+        self._known[name] = (name,)
+
     def note(self, target: str, value: Expr, op: OpSpec | None, args: dict[str, Expr]) -> None:
         """Learn the shape of a step's value."""
         shape = self._of_step(value, op, args)

@@ -1,7 +1,8 @@
-"""Parts of a tensor that a definition gives names to: `a, b = split(self, 2, -1)`.
+"""Parts of a tensor that a definition gives names to, and items of a list that it numbers.
 
-They are taken one by one, as `select` and `slice` take them. The definition itself has the call: it
-refuses a tensor of which there are more parts than names, or fewer.
+The parts of `a, b = split(self, 2, -1)` are taken one by one, as `select` and `slice` take them.
+The definition itself has the call: it refuses a tensor of which there are more parts than names, or
+fewer. Items of a list are told apart where `requires` says how many there are.
 """
 
 from __future__ import annotations
@@ -9,7 +10,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from ..ir.nodes import Binary, Call, Const, Expr, Sequence, Star
+from ..ir.nodes import Binary, Call, Compare, Const, Expr, Name, Sequence, Star, Subscript
+from ..ir.walk import walk
+from ..spec.model import OpSpec
+
+
+def counted_lists(op: OpSpec) -> dict[str, int]:
+    """The lists of which the definition reads items by number, each with its length."""
+    definition = op.definition
+    if definition is None:
+        return {}
+    lists = {param.name for param in op.signature.tensor_params if param.type.is_list}
+    read = {
+        node.value.id
+        for node in walk(definition.block)
+        if isinstance(node, Subscript) and isinstance(node.value, Name)
+    }
+    found: dict[str, int] = {}
+    for requirement in op.requires:
+        match requirement.formula.block.expression:
+            case Compare("==", Call("len", (Name(name),)), Const(int(count))) if (
+                name in lists & read
+            ):
+                found[name] = count
+    return found
 
 
 def parts_of(function: str, args: Mapping[str, Expr], count: int) -> tuple[Expr, ...] | None:

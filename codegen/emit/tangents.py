@@ -98,7 +98,7 @@ class _Body:
     def lines(self) -> list[str]:
         """Return all lines."""
         op = self._op
-        lines = [*self._refusals(), *self._outputs()]
+        lines = [*self._refusals(), *self._outputs(), *self._lists()]
         answers: list[str] = []
         rules = dict(op.jvps)
         for output in op.signature.outputs:
@@ -130,6 +130,15 @@ class _Body:
         if self._free & set(outputs) and outputs != ["result"]:
             names = [name if name in self._free else "_" for name in outputs]
             yield f"{', '.join(names)} = result"
+
+    def _lists(self) -> Iterable[str]:
+        """Make absent lists of tangents, of which items are read, lists of absent ones."""
+        if len(self._tangents) < 2:
+            return
+        formulas = [formula for found in self._formulas.values() for _, formula in found]
+        for name, param in self._tangents.items():
+            if param.type.is_list and any(items_of(f.block, name) for f in formulas):
+                yield f"{name} = {name} or [None] * len({_in_rule(param.name)})"
 
     def _sum(self, output: str) -> list[str]:
         """The tangent of one output."""

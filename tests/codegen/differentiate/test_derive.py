@@ -160,6 +160,31 @@ def test_a_vjp_that_is_written_stays(tmp_path: Path) -> None:
     }
 
 
+def test_items_of_a_list_get_gradients_by_number(tmp_path: Path) -> None:
+    text = (
+        "- name: first_by_third(Tensor[] parts) -> Tensor\n"
+        "  requires: len(parts) == 3\n"
+        "  forward: sum(parts[0]) * sum(parts[2])\n"
+        "  examples: [{parts: [[2], [2], [2]]}]\n"
+    )
+    op, verdict = prove_text(text, tmp_path, "items_by_number")["first_by_third"]
+    assert verdict.status is Status.PROVED, verdict
+    assert "_zero(parts[1])" in rules_of(op)["parts"]
+    assert "parts_t[1]" not in rules_of(op)["result"]
+
+
+def test_items_of_a_list_of_any_length_are_none(tmp_path: Path) -> None:
+    text = (
+        "- name: first_of(Tensor[] parts) -> Tensor\n"
+        "  forward: sum(parts[0])\n"
+        "  examples: [{parts: [[2], [2]]}]\n"
+    )
+    with pytest.raises(SpecError) as caught:
+        filled(text, tmp_path)
+    (found,) = caught.value.diagnostics
+    assert "no `len(parts) == …` is required" in found.message
+
+
 REFUSED = {
     "np.tensordot(self, self, 1)": "`np.tensordot` is no op of the table",
     "sum(floor_divide(self, 2 * self))": "`floor_divide` has no derivative by `self`",
