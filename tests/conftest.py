@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import shutil
@@ -62,3 +63,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             compared = [item for item in items if item.get_closest_marker(mark)]
             config.hook.pytest_deselected(items=compared)
             items[:] = [item for item in items if not item.get_closest_marker(mark)]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep the collector from the tests themselves, which are there to the end: it would look at
+    all twenty thousand time and again."""
+    gc.collect()
+    gc.freeze()

@@ -33,11 +33,9 @@ RIGHT = (
     *("charbonnier", "power_of_any", "right_segment_products", "right_norm_of_complex"),
     *("ramp_by_numbers", "leaky_by_numbers", "sum_of_sizes"),
     *("one_line_huber_of", "one_line_hardshrink", "one_line_lstsq", "one_line_conv"),
-    *("one_line_rotated_halves", "one_line_ends", "one_line_triangle_wave", "one_line_window"),
-    *("one_line_attend", "one_line_gated", "one_line_cnorm", "one_line_gaussian_of_factor"),
-    *("line_softplus_twice", "line_pelu", "line_quaternion_product", "line_lstm_cell_part"),
-    *("line_rotated", "line_bilinear_form", "line_scan_decay", "line_swiglu_of_any"),
-    *("tversky", "excite", "poisson_deviance", "own_layer_norm"),
+    *("one_line_rotated_halves", "one_line_triangle_wave", "one_line_cnorm"),
+    *("line_bilinear_form", "line_swiglu_of_any", "springs_in_series", "scaled_and_shifted"),
+    *("tversky", "poisson_deviance"),
 )
 """Rules that an author would write, each of another kind."""
 

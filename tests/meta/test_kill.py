@@ -24,7 +24,7 @@ SPEC = """\
   examples: [{{self: [2]}}]
 """
 VERSIONS = {"a": SPEC.format(letter="a", factor=2), "b": SPEC.format(letter="b", factor=3)}
-KILLS = 14
+KILLS = 8
 
 
 class Tree:

@@ -86,11 +86,10 @@ ENDINGS: list[Ending] = [drop, hook, read_saved, record_gradients]
 @pytest.fixture
 def no_collector() -> Iterator[None]:
     gc.collect()
-    gc.freeze()  # so that a collection looks at what the test makes, and at nothing else
+    gc.freeze()  # so that a collection looks at what a test makes, here and later
     gc.disable()
     yield
     gc.enable()
-    gc.unfreeze()
 
 
 def garbage(make_graph: Callable[[], object]) -> list[str]:

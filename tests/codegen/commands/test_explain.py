@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from gradspec_codegen.cli import main
+from gradspec_codegen.pipeline import plan
 
 SPEC = Path(__file__).parents[3] / "specs" / "derivatives.yaml"
 
 
-@pytest.fixture
-def run() -> Callable[..., Result]:
-    """Run `gradspec` with these words on the shipped table."""
-
+@pytest.fixture(scope="module")
+def run() -> Iterator[Callable[..., Result]]:
+    """Run `gradspec` with these words on the shipped table, which is rendered once."""
     def invoke(*words: str) -> Result:
         return CliRunner().invoke(main, [*words, "--spec", str(SPEC)])
 
-    return invoke
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gradspec_codegen.commands.explain.plan", cache(plan))
+        yield invoke
 
 
 def test_shows_formulas_saves_proof_and_code(run: Callable[..., Result]) -> None:

@@ -195,13 +195,13 @@ def test_score_counts_what_differs() -> None:
 
 
 def test_a_sample_of_the_table_is_killed() -> None:
-    """As `gradspec mutate --sample 60`; the whole table is tried by `gradspec mutate`."""
-    words = ["mutate", "--sample", "60", "--json", "--spec", str(SPEC)]
+    """As `gradspec mutate --sample 16`; the whole table is tried by `gradspec mutate`."""
+    words = ["mutate", "--sample", "16", "--json", "--spec", str(SPEC)]
     result = CliRunner().invoke(main, [*words, "--jobs", str(os.cpu_count() or 1)])
     answer = json.loads(result.stdout)
     survivors = [m for m in answer["mutants"] if m["fate"] == "survived"]
     assert survivors == []
-    assert answer["killed"] >= 40
+    assert answer["killed"] >= 10
     assert answer["score"] == 1.0
     assert result.exit_code == 0
 

@@ -25,25 +25,11 @@ LABELS = {
     "square_by_size": "JVP of the VJP of self",
 }
 
-MEMBERS = (
-    "linalg_det",
-    "linalg_slogdet",
-    "linalg_solve_ex",
-    "linalg_cholesky_ex",
-    "cumprod",
-    "prod",
-    "_native_layer_norm",
-    "_native_batch_norm",
-    "_native_group_norm",
-    "logaddexp",
-    "sinc",
-    "exp2",
-    "silu",
-    "pow.Tensor_Tensor",
-    "special_i1",
-    "linalg_vector_norm",
-)
-"""Ops whose derivatives of derivatives were wrong in some library."""
+MEMBERS = ("_native_group_norm", "cumprod", "logaddexp", "sinc", "exp2", "silu")
+"""Ops whose derivatives of derivatives were wrong in some library: those that take seconds.
+
+`make prove` proves all of them.
+"""
 
 
 @pytest.fixture(scope="module")
