@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core.accumulate_grad import leads_nowhere
+from ..core.modes import enable_grad, no_grad
 from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from ..graph.engine import execute
-from ..graph.leaf_gradients import fitted
+from ..graph.leaf_gradients import fitted_tensor
 from .edges import TensorOrEdge, grad_node_of, shape_and_dtype
 from .logging_hooks import is_logging, register_logging_hooks_on_whole_graph
 
@@ -57,10 +58,16 @@ def run_backward(
             stop_logging()
     if captures is None or accumulate_grad:
         return ()
-    for of, gradient in zip(inputs, found, strict=True):
-        if gradient is not None and isinstance(of, Tensor) and gradient.shape != of.shape:
-            fitted(gradient.array, of.array)
+    for place, of in enumerate(inputs):
+        gradient = found[place]
+        if gradient is not None and isinstance(of, Tensor) and not _is_like(gradient, of):
+            with enable_grad() if create_graph else no_grad():
+                found[place] = fitted_tensor(gradient, of)
     return _check_used(captures, found, allow_unreachable)
+
+
+def _is_like(gradient: Tensor, of: Tensor) -> bool:
+    return gradient.shape == of.shape and gradient.dtype == of.dtype
 
 
 def _one(root: TensorOrEdge) -> Tensor:

@@ -52,5 +52,6 @@ def mute_package(package: str) -> None:
 def import_quietly(name: str, package: str | None = None) -> ModuleType:
     """`import_module` of a module of this library, and `mute` what came with it."""
     module = import_module(name, package)
-    mute_package(LIBRARY)
+    if type(module) is not QuietModule:
+        mute_package(LIBRARY)
     return module

@@ -52,10 +52,19 @@ def fitted(grad: Any, array: np.ndarray[Any, Any]) -> Any:
     return grad.astype(array.dtype, copy=False)
 
 
+def fitted_tensor(grad: Tensor, to: Tensor) -> Tensor:
+    """As `fitted`, of a gradient that may be recorded or batched."""
+    if grad.shape != to.shape:
+        fitted(grad.array, to.array)
+    if grad.dtype == to.dtype or is_symbolic(to.dtype) or is_symbolic(grad.dtype):
+        return grad
+    cast: Tensor = ops._to_copy(grad, dtype=to.dtype)
+    return cast
+
+
 def add_recorded_grad(self: Tensor, grad: Tensor) -> None:
     """`self.grad = self.grad + grad` on tensors; the first is copied, as others may see it."""
-    if grad.array.shape != self.array.shape:
-        fitted(grad.array, self.array)
+    grad = fitted_tensor(grad, self)
     with _adding:
         before = self.grad
         self._grad = _copy_for(self, grad) if before is None else before + grad

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +31,9 @@ _TRIED = 4
 
 _SMALL = 3
 """Every third call is also made with small whole numbers, which have ties and zeros."""
+
+_WIDE = 3
+"""Times that examples of all sizes are drawn where those of about one have the same result."""
 
 Values = dict[str, Any]
 
@@ -61,6 +64,11 @@ class Case:
         """Return whether the op is defined for all examples, and its gradients are."""
         return not any(is_unproved(self.spec, row) for row in self.rows)
 
+    def tells(self) -> bool:
+        """Return whether the examples have other results: like ones cannot tell a rule wrong."""
+        first, *others = self.results
+        return any(not _alike(first[name], other[name]) for other in others for name in first)
+
     def run(self) -> bool:
         """Call the op for each example; answers whether that can be done, with like results."""
         from gradspec.core.modes import no_grad
@@ -79,6 +87,13 @@ class Case:
 
 def _outline(value: Any) -> tuple[Any, ...]:
     return (value.array.shape, value.array.dtype) if hasattr(value, "array") else (value,)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if not hasattr(one, "array"):
+        return bool(one == other)
+    kinds = one.array.dtype.kind + other.array.dtype.kind
+    return np.array_equal(one.array, other.array, equal_nan=set(kinds) <= set("fc"))
 
 
 def stack(arrays: list[Any]) -> Any:
@@ -107,11 +122,19 @@ def cases_with_numbers(spec: OpSpec) -> Iterator[Case]:
             made += _choices(spec, rows[:1])  # a batch of one example has a dimension of one
         if any(_is_whole(value) for value in rows[0].values()):
             made += _choices(spec, rows)  # other data may be none that the op takes
-        usable = [case for case in made if case.is_proved() and case.run()]
+        usable = _usable(made)
+        for _ in range(_WIDE):
+            if any(case.tells() for case in usable):
+                break
+            usable += _usable(_choices(spec, [_wide(row, rng) for row in _shuffled(rows, rng)]))
         yield from usable
         found += bool(usable)
         if found == MOST_CALLS:
             return
+
+
+def _usable(cases: Iterable[Case]) -> list[Case]:
+    return [case for case in cases if case.is_proved() and case.run()]
 
 
 def cases_with_symbols(spec: OpSpec) -> Iterator[Case]:
@@ -201,4 +224,18 @@ def _small(value: Any, largest: int, rng: np.random.Generator) -> Any:
         return [_small(item, largest, rng) for item in value]
     if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
         return rng.integers(0, largest, value.shape, endpoint=True).astype(value.dtype)
+    return value
+
+
+def _wide(row: Values, rng: np.random.Generator) -> Values:
+    """Floats of all sizes and both signs for those of the example."""
+    return {name: _spread(value, rng) for name, value in row.items()}
+
+
+def _spread(value: Any, rng: np.random.Generator) -> Any:
+    if isinstance(value, list):
+        return [_spread(item, rng) for item in value]
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+        factors = rng.choice((-1.0, 1.0), value.shape) * 10.0 ** rng.uniform(-4, 4, value.shape)
+        return (value * factors).astype(value.dtype)
     return value

@@ -101,7 +101,7 @@ def _fitting(text: str, cases: list[Case], symbolic: list[Case]) -> set[int]:
             return set()
         if holds:
             found.add(number)
-    if len(found) < _FEWEST * len(cases) or (text == SAME and len(found) < _FEWEST_SAME):
+    if len(found) < _FEWEST * len(cases) or not _is_told(text, [cases[n] for n in found], cases):
         return set()
     try:
         for number in sorted(found):
@@ -111,6 +111,16 @@ def _fitting(text: str, cases: list[Case], symbolic: list[Case]) -> set[int]:
     except Exception:
         return set()  # as of ops that formulas call, which need not broadcast their gradients
     return found
+
+
+def _is_told(text: str, fitting: list[Case], cases: list[Case]) -> bool:
+    """Return whether the calls could tell the rule wrong, as the results of examples differ.
+
+    The rule of results that are the same for all examples needs many calls without any that differ.
+    """
+    if text == SAME:
+        return len(fitting) >= _FEWEST_SAME and not any(case.tells() for case in cases)
+    return any(case.tells() for case in fitting)
 
 
 def _holds(text: str, case: Case) -> bool | None:

@@ -35,6 +35,14 @@ OPS = """
   examples:
     - {self: [2, 3], weight: [2]}
 
+- name: has_large(Tensor self) -> Tensor
+  doc: Whether the largest element is beyond a thousand.
+  forward: np.max(self) > 1000
+  self: non_differentiable
+  examples:
+    - {self: [2, 3]}
+    - {self: [3]}
+
 - name: upside_down(Tensor self) -> Tensor
   doc: The first dimension in reverse.
   forward: -np.flip(self, 0)
@@ -91,6 +99,12 @@ def test_what_takes_one_dimension_by_its_place_is_not_given_another(
     assert found is not None, verdicts["upside_down"]
     assert "align" not in found.rules
     assert "lead" not in found.rules
+
+
+def test_examples_with_the_same_result_tell_nothing(verdicts: dict[str, OpVerdict]) -> None:
+    found = verdicts["has_large"].batching
+    assert found is not None, verdicts["has_large"]
+    assert "same" not in found.rules
 
 
 @pytest.mark.parametrize(

@@ -36,3 +36,32 @@ def test_a_gradient_comes_in_the_dtype_of_its_leaf(monkeypatch: pytest.MonkeyPat
     leaf.sin().sum().backward()
     assert leaf.grad is not None
     assert leaf.grad.dtype == gs.float32
+
+
+class Doubles(gs.autograd.Function):
+    """The identity, whose gradient has more digits than the argument."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 1
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad.double()
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_gradients_have_the_dtype_of_what_they_belong_to(create_graph: bool) -> None:
+    x = gs.ones(2, 3, requires_grad=True)
+    turned = gs.ones(4, 3, requires_grad=True)[::2].detach().requires_grad_()
+    for leaf in (x, turned):
+        inner = leaf * 2
+        wanted = (leaf, inner)
+        found = gs.autograd.grad(Doubles.apply(inner).sum(), wanted, create_graph=create_graph)
+        assert [grad.dtype for grad in found] == [gs.float32] * 2
+        assert [grad.requires_grad for grad in found] == [False] * 2
+        for _ in range(2):
+            Doubles.apply(leaf).sum().backward(create_graph=create_graph)
+        assert leaf.grad is not None
+        assert leaf.grad.dtype == gs.float32
+        assert leaf.grad.tolist() == [[2.0] * 3] * 2
