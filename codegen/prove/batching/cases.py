@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,8 +32,11 @@ _TRIED = 4
 _SMALL = 3
 """Every third call is also made with small whole numbers, which have ties and zeros."""
 
-_WIDE = 3
-"""Times that examples of all sizes are drawn where those of about one have the same result."""
+_WIDE = 8
+"""Calls that are made with elements of all sizes, where those of about one tell nothing."""
+
+_NO_NUMBERS = 0.2
+"""The part of these elements that are nan or infinite."""
 
 Values = dict[str, Any]
 
@@ -49,6 +52,8 @@ class Case:
     """The arguments that the examples do not share."""
     point: Point | None = None
     """The witness of the symbols, where the arguments are symbols."""
+    for_results_alone: bool = False
+    """True if there are elements that are no numbers, of which derivatives are not compared."""
     results: list[dict[str, Any]] = field(default_factory=list)
     """The outputs of each example, as tensors."""
 
@@ -107,9 +112,14 @@ def stack(arrays: list[Any]) -> Any:
 
 
 def cases_with_numbers(spec: OpSpec) -> Iterator[Case]:
-    """Calls like the examples of the spec and near them, each with every choice of batched ones."""
+    """Calls like the examples of the spec and near them, each with every choice of batched ones.
+
+    Where no choice of elements that an op is given tells one example from another, elements of all
+    sizes are tried, and those that are no numbers.
+    """
     rng = np.random.default_rng(0)
-    found = 0
+    found: list[list[Values]] = []
+    choices: dict[tuple[str, ...], bool] = {}
     for number, args in enumerate(structures(spec, examples_of(spec), _TRIED * MOST_CALLS)):
         try:
             rows = [_arrays(arguments(spec, args, rng)) for _ in range(EXAMPLES)]
@@ -122,19 +132,20 @@ def cases_with_numbers(spec: OpSpec) -> Iterator[Case]:
             made += _choices(spec, rows[:1])  # a batch of one example has a dimension of one
         if any(_is_whole(value) for value in rows[0].values()):
             made += _choices(spec, rows)  # other data may be none that the op takes
-        usable = _usable(made)
-        for _ in range(_WIDE):
-            if any(case.tells() for case in usable):
-                break
-            usable += _usable(_choices(spec, [_wide(row, rng) for row in _shuffled(rows, rng)]))
+        usable = [case for case in made if case.is_proved() and case.run()]
+        for case in usable:
+            choices[case.batched] = choices.get(case.batched, False) or case.tells()
         yield from usable
-        found += bool(usable)
-        if found == MOST_CALLS:
-            return
-
-
-def _usable(cases: Iterable[Case]) -> list[Case]:
-    return [case for case in cases if case.is_proved() and case.run()]
+        if usable:
+            found.append(rows)
+        if len(found) == MOST_CALLS:
+            break
+    silent = {batched for batched, tells in choices.items() if not tells}
+    for rows in found[:_WIDE] if silent else ():
+        for case in _choices(spec, [_wide(row, rng) for row in _shuffled(rows, rng)]):
+            case.for_results_alone = True
+            if case.batched in silent and case.is_proved() and case.run():
+                yield case
 
 
 def cases_with_symbols(spec: OpSpec) -> Iterator[Case]:
@@ -228,7 +239,7 @@ def _small(value: Any, largest: int, rng: np.random.Generator) -> Any:
 
 
 def _wide(row: Values, rng: np.random.Generator) -> Values:
-    """Floats of all sizes and both signs for those of the example."""
+    """Floats of all sizes and both signs for those of the example, with infinities and nan."""
     return {name: _spread(value, rng) for name, value in row.items()}
 
 
@@ -237,5 +248,7 @@ def _spread(value: Any, rng: np.random.Generator) -> Any:
         return [_spread(item, rng) for item in value]
     if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
         factors = rng.choice((-1.0, 1.0), value.shape) * 10.0 ** rng.uniform(-4, 4, value.shape)
-        return (value * factors).astype(value.dtype)
+        no_numbers = rng.choice((np.nan, np.inf, -np.inf), value.shape)
+        spread = np.where(rng.random(value.shape) < _NO_NUMBERS, no_numbers, value * factors)
+        return spread.astype(value.dtype)
     return value

@@ -59,7 +59,8 @@ def _check_declared(spec: OpSpec, cases: list[Case], symbolic: list[Case]) -> No
         if _holds(FORMULA, case) is False:
             raise _wrong(case, "is not that of the examples one by one")
         with suppress(NoFit):
-            compare_derivatives(FORMULA, case)
+            if not case.for_results_alone:
+                compare_derivatives(FORMULA, case)
     for case in symbolic:
         _holds_on_symbols(FORMULA, case)
 
@@ -104,8 +105,9 @@ def _fitting(text: str, cases: list[Case], symbolic: list[Case]) -> set[int]:
     if len(found) < _FEWEST * len(cases) or not _is_told(text, [cases[n] for n in found], cases):
         return set()
     try:
-        for number in sorted(found):
-            compare_derivatives(text, cases[number])
+        for case in (cases[number] for number in sorted(found)):
+            if not case.for_results_alone:
+                compare_derivatives(text, case)
         for case in symbolic:
             _holds_on_symbols(text, case)
     except Exception:
@@ -114,13 +116,17 @@ def _fitting(text: str, cases: list[Case], symbolic: list[Case]) -> set[int]:
 
 
 def _is_told(text: str, fitting: list[Case], cases: list[Case]) -> bool:
-    """Return whether the calls could tell the rule wrong, as the results of examples differ.
+    """Return whether the calls could tell the rule wrong.
 
-    The rule of results that are the same for all examples needs many calls without any that differ.
+    Where an op can tell the examples of some arguments from each other, a rule must fit a call that
+    does. The rule of results that are the same for all examples needs many calls, and none that
+    tells.
     """
+    telling = {case.batched for case in cases if case.tells()}
     if text == SAME:
-        return len(fitting) >= _FEWEST_SAME and not any(case.tells() for case in cases)
-    return any(case.tells() for case in fitting)
+        return len(fitting) >= _FEWEST_SAME and not telling
+    told = {case.batched for case in fitting if case.tells()}
+    return {case.batched for case in fitting} & telling <= told
 
 
 def _holds(text: str, case: Case) -> bool | None:
