@@ -19,6 +19,7 @@ SPEC = Path(__file__).parents[3] / "specs" / "derivatives.yaml"
 @pytest.fixture(scope="module")
 def run() -> Iterator[Callable[..., Result]]:
     """Run `gradspec` with these words on the shipped table, which is rendered once."""
+
     def invoke(*words: str) -> Result:
         return CliRunner().invoke(main, [*words, "--spec", str(SPEC)])
 
