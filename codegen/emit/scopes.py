@@ -46,7 +46,8 @@ def scoped(op: OpSpec, code_of: Callable[[OpSpec], str]) -> tuple[OpSpec, OpSpec
 
 def _functions(code: ast.Module) -> list[ast.FunctionDef]:
     """The function of the op, and the others."""
-    return [node for node in ast.walk(code) if isinstance(node, ast.FunctionDef)]
+    blocks = (node.body if isinstance(node, ast.ClassDef) else [node] for node in code.body)
+    return [node for block in blocks for node in block if isinstance(node, ast.FunctionDef)]
 
 
 def _without_clashes(

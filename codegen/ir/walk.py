@@ -11,10 +11,16 @@ from .nodes import Assign, Block, Call, Expr, If, Name, Node, Return, Stmt
 _N = TypeVar("_N", bound=Node)
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: Node) -> list[Node]:
     """The nodes directly below, in the order of their fields."""
+    found: list[Node] = []
     for name in _field_names(node):
-        yield from _nodes_in(getattr(node, name))
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += _nodes_in(value)
+    return found
 
 
 def _field_names(node: Node) -> tuple[str, ...]:
@@ -22,11 +28,11 @@ def _field_names(node: Node) -> tuple[str, ...]:
     return node.__match_args__
 
 
-def _nodes_in(value: object) -> Iterator[Node]:
-    if isinstance(value, Node):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
+def _nodes_in(items: tuple[object, ...]) -> Iterator[Node]:
+    for item in items:
+        if isinstance(item, Node):
+            yield item
+        elif isinstance(item, tuple):
             yield from _nodes_in(item)
 
 
@@ -36,7 +42,7 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(reversed(tuple(children(current))))
+        stack += reversed(children(current))
 
 
 def measure(node: Node) -> tuple[int, int]:

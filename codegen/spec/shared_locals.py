@@ -90,12 +90,12 @@ def shared_with(
 
     None of them where a name that it makes or reads may mean something else in another formula.
     """
-    blocks = [formula.block for _, formula in formulas]
+    before = takewhile(lambda entry: entry[0] != params, formulas)
+    earlier = tuple(name for given, f in before if made in leading(f.block) for name in given)
     mentioned = {*made.targets, *(name.id for name in names(made.value))}
-    if mentioned & _ambiguous(blocks):
+    if not earlier or mentioned & _ambiguous([formula.block for _, formula in formulas]):
         return ()
-    earlier = takewhile(lambda entry: entry[0] != params, formulas)
-    return tuple(name for given, f in earlier if made in leading(f.block) for name in given)
+    return earlier
 
 
 def _ambiguous(blocks: Sequence[Block]) -> set[str]:
