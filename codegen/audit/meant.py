@@ -1,4 +1,4 @@
-"""Calls that types do not tell: triangles, and calls beyond the examples of the entries."""
+"""What types do not tell: triangles, outputs, and calls beyond the examples of the entries."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def as_meant(op: OpSpec, values: Mapping[str, Any]) -> dict[str, Any]:
         name: np.asarray(cut(value)) if wanted.get(name) == "lower" and value.ndim > 1 else value
         for name, value in values.items()
     }
+
+
+def is_meant(op: OpSpec, output: str) -> bool:
+    """Return whether libraries differentiate an output."""
+    return _table("meant").get(op.signature.name, {}).get("only", output) == output
 
 
 def calls_of(op: OpSpec) -> list[Example]:

@@ -24,7 +24,7 @@ from ..prove.symbolic.symbols import SymArray, expressions, sym_array
 from ..prove.zero.number_fields import numeric
 from ..spec.model import Example, NotImplementedYet, OpSpec
 from ..spec.vocabulary import FACTORIZATIONS
-from .meant import as_meant, calls_of
+from .meant import as_meant, calls_of, is_meant
 from .questions import GENERIC, SPECIAL, TRIANGLE, Array, Question
 from .variations import variations
 
@@ -281,7 +281,7 @@ def _pattern(like: Array, numbers: Sequence[float], start: int) -> Array:
 def _outputs(op: OpSpec, setting: Setting) -> dict[str, Array]:
     """The outputs with a gradient, as floats."""
     outputs = Call(op, setting.floats, list(setting.leaves))()
-    allowed = {output.name for output in op.differentiable_outputs}
+    allowed = {o.name for o in op.differentiable_outputs if is_meant(op, o.name)}
     return {
         name: tensor.array
         for name, tensor in outputs.items()

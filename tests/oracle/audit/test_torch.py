@@ -13,7 +13,10 @@ import pytest
 
 pytestmark = pytest.mark.oracle
 
-OPS = ("linalg_det", "sinc", "silu", "cos", "softmax.int", "cumprod", "clamp", "ldexp.Tensor")
+OPS = (
+    *("linalg_det", "sinc", "silu", "cos", "softmax.int", "cumprod", "clamp", "ldexp.Tensor"),
+    "_native_batch_norm",
+)
 
 
 @functools.cache
@@ -49,6 +52,13 @@ def test_nested_jvps_of_det_are_structurally_wrong() -> None:
     assert float(found["by_differences"]) == pytest.approx(float(found["exact"]), rel=1e-3)
     assert float(found["found"]) != pytest.approx(float(found["exact"]), rel=1e-2)
     assert "pytorch/pytorch#196696" in found["issues"]
+
+
+def test_nested_jvps_of_batch_norm_are_structurally_wrong() -> None:
+    found = findings("torch.native_batch_norm")
+    assert set(found) == {"structural"}  # its mean and deviation have no gradients, by convention
+    assert set(found["structural"]["modes"]) == {"VJP∘JVP", "JVP∘JVP"}
+    assert "pytorch/pytorch#196699" in found["structural"]["issues"]
 
 
 def test_a_negative_exponent_of_ldexp_is_structurally_wrong() -> None:
