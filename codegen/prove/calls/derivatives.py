@@ -25,6 +25,7 @@ class CallWithDerivatives(CallWithNumbers):
         self, leaves: list[Leaf], weights: dict[str, Array], *, recorded: bool = False
     ) -> Lines:
         from gradspec.autograd import grad
+        from gradspec.autograd.graph import get_gradient_edge
         from gradspec.core.tensor import wrap
 
         try:
@@ -33,9 +34,10 @@ class CallWithDerivatives(CallWithNumbers):
             names = [n for n in weights if outputs[n].requires_grad]
             found: tuple[Any, ...] = (None,) * len(leaves)
             if names:
+                # At edges gradients are seen as the rules give them: those of tensors are cast.
                 found = grad(
                     [outputs[n] for n in names],
-                    list(call.tensors.values()),
+                    [get_gradient_edge(tensor) for tensor in call.tensors.values()],
                     [wrap(weights[n]) for n in names],
                     create_graph=recorded,
                     allow_unused=True,
