@@ -33,7 +33,7 @@ _FUNCTIONS = tuple(
     )
 )
 _FUNCTIONS += ("core.modes", "core.random_generator", "random", "dtypes.promotion", "dtypes.limits")
-_FUNCTIONS += ("core.devices", "fast.parallel_for", "fast.allocator", "graph.anomaly")
+_FUNCTIONS += ("core.devices", "core.threads", "fast.allocator", "graph.anomaly")
 _OLDER: tuple[str, ...] = ("functions.properties", "functions.legacy", "functions.segments")
 _OLDER += ("functions.linear_algebra.old_linalg", "functions.linear_algebra.reflectors")
 _OLDER += ("core.memory_format", "inplace.requires_grad", "inplace.resize", "inplace.fill_copy")

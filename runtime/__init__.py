@@ -34,6 +34,8 @@ from .core.modes import set_grad_enabled as set_grad_enabled
 from .core.numpy_warnings import mute_package as _mute_package
 from .core.tensor import Size as Size
 from .core.tensor import Tensor as Tensor
+from .core.threads import get_num_threads as get_num_threads
+from .core.threads import set_num_threads as set_num_threads
 from .dispatch.overloads import BY_KEYWORD as _BY_KEYWORD
 from .dtypes.limits import finfo as finfo
 from .dtypes.names import bool as bool
@@ -63,8 +65,6 @@ from .dtypes.names import uint64 as uint64
 from .dtypes.promotion import get_default_dtype as get_default_dtype
 from .dtypes.promotion import set_default_dtype as set_default_dtype
 from .fast.allocator import set_allocator_cache as set_allocator_cache
-from .fast.parallel_for import get_num_threads as get_num_threads
-from .fast.parallel_for import set_num_threads as set_num_threads
 from .functions.branches import where_on as _where_on
 from .functions.composites import atleast_1d as atleast_1d
 from .functions.composites import atleast_2d as atleast_2d

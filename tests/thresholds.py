@@ -26,6 +26,6 @@ def set_all_thresholds(monkeypatch: pytest.MonkeyPatch, size: int = 2) -> None:
     """Change all of them, so that few elements count as many."""
     names = [name for name in vars(tuning) if name.isupper()]
     changed: dict[str, Any] = dict.fromkeys(names, size)
-    changed |= {"BLAS_ROW_MAX": 3, "BLAS_COLUMN_MAX": 3, "CHAIN_BLOCK_BYTES": 16}
+    changed |= {"BLAS_ROW_MAX": 3, "BLAS_COLUMN_MAX": 3}
     changed |= {"FLAT_MV_ROWS": tuning.FLAT_MV_ROWS}
     set_thresholds(monkeypatch, **changed)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from ..render.context import ModuleContext, function_name
+from ..render.pointwise import is_pointwise
 from ..render.resolve import kinds_of_params
 from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
-from ..render.to_threads import SharedRenderer, is_pointwise
 from ..spec.model import OpSpec, spelled
 from ..spec.vocabulary import ROWS
 from .branches import with_safe_branches
@@ -312,8 +312,7 @@ def _compute(
         ]
         function = context.function(op, prefix="array_")
         return [f"{target} = {function}({', '.join(words)})"]
-    reading = SharedRenderer if is_pointwise(op) else NumpyRenderer
-    renderer = reading(context, op.implementation, kinds_of_params(op.signature), spelling)
+    renderer = NumpyRenderer(context, op.implementation, kinds_of_params(op.signature), spelling)
     return renderer.statements(op.implementation.block, f"{target} = {{}}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator
@@ -17,7 +16,6 @@ from ..render.formula import FormulaRenderer
 from ..render.resolve import Kind, kinds_of_params
 from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
-from ..render.to_threads import PointwiseRenderer, is_pointwise
 from ..spec.model import Formula, NotImplementedYet, OpSpec
 from ..spec.shared_locals import leading, shared_with
 from .absent import without_absent
@@ -32,20 +30,14 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
     """The class of one op's node."""
     several = has_several_outputs(op)
     plan = _for_absent(op, plan, context)
-    on_blocks = _Body(op, plan, context, on_tensors=False, on_blocks=is_pointwise(op))
-    apply = tuple(on_blocks.lines())
-    if not on_blocks.is_pointwise:
-        apply = tuple(_Body(op, plan, context, on_tensors=False).lines())
     return NodeView(
         name=name,
         op=op.name,
         saved_fields=tuple(_saved_fields(op, plan)),
-        is_pointwise=on_blocks.is_pointwise,
-        runs_in_blocks=on_blocks.is_pointwise and on_blocks.has_steps,
         has_several_outputs=several,
         has_lists=has_list_inputs(op),
         output_nrs=tuple(_output_nrs(op, plan)),
-        apply=apply,
+        apply=tuple(_Body(op, plan, context, on_tensors=False).lines()),
         apply_differentiable=tuple(_Body(op, plan, context, on_tensors=True).lines()),
     )
 
@@ -129,17 +121,6 @@ def _load_options(names: list[str]) -> str:
     return f"{read[0]} = node.{OPTIONS}[{names.index(read[0])}]" if read else ""
 
 
-def _count_steps(lines: list[str]) -> int:
-    """Count the calls of NumPy, roughly: the conjugate of real numbers takes no time."""
-    code = "\n".join(["def formula():", *("    " + line for line in lines)])
-    called = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call | ast.BinOp)]
-    return sum(isinstance(node, ast.BinOp) or _is_function(node.func) for node in called)
-
-
-def _is_function(called: ast.expr) -> bool:
-    return not (isinstance(called, ast.Attribute) and called.attr == "conjugate")
-
-
 def _may_give_none(block: ir.Block) -> bool:
     """Return whether a formula gives None for a gradient: a derivative that is zero."""
     return any(_is_none(found.value) for found in walk(block) if isinstance(found, ir.Return))
@@ -167,18 +148,12 @@ class _Body:
         context: ModuleContext,
         *,
         on_tensors: bool,
-        on_blocks: bool = False,
     ) -> None:
         self.op = op
         self.plan = plan
         self.context = context
         self.on_tensors = on_tensors
         self.wanted = op.recorded_params
-        self.on_blocks = on_blocks and all(s.source != "attribute" for s in plan.saved)
-        self.is_pointwise = self.on_blocks
-        """True if all lines so far are elementwise."""
-        self.has_steps = False
-        """True if one of the gradients goes over memory more than once."""
 
     def lines(self) -> list[str]:
         """Return all lines."""
@@ -280,15 +255,11 @@ class _Body:
             on_tensors = TensorRenderer(self.context, formula, kinds)
             return self._statements(names, formula, on_tensors, {}, result)
         kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}
-        reading = PointwiseRenderer if self.on_blocks else NumpyRenderer
-        renderer = reading(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
+        renderer = NumpyRenderer(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
         first = leading(formula.block)
         known = list(takewhile(lambda made: kept.issuperset(made.targets), first))
         unless = {made.targets: f"{made.targets[0]} is None" for made in known}
-        lines = self._statements(names, formula, renderer, unless, result)
-        self.is_pointwise &= isinstance(renderer, PointwiseRenderer) and renderer.is_pointwise
-        self.has_steps |= _count_steps(lines) > 1
-        return lines
+        return self._statements(names, formula, renderer, unless, result)
 
     def _statements(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..render.to_threads import is_pointwise
+from ..render.pointwise import is_pointwise
 from ..spec.model import AutoElementwise, Constant, OpSpec, Param, spelled
 from .saves import OPTIONS, Saved, SavedFormulas
 from .scopes import slot

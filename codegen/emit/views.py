@@ -16,10 +16,6 @@ class NodeView:
     op: str
     saved_fields: tuple[tuple[str, str], ...]
     """For each kind of what is saved the names, in a row."""
-    is_pointwise: bool
-    """True if its gradients are elementwise."""
-    runs_in_blocks: bool
-    """True if they take several steps, so that blocks of large arrays stay in the cache."""
     has_several_outputs: bool
     has_lists: bool
     """True if a list is one of several arguments."""

@@ -69,10 +69,6 @@ class PythonRenderer:
         """Return the name of a local in the code."""
         return name
 
-    def whole(self, value: ir.Expr) -> str:
-        """Render the value that a statement assigns or returns."""
-        return self.render(value)
-
     def note_assignment(self, targets: tuple[str, ...], value: ir.Expr) -> None:
         """A local of a block has been given a value."""
 
@@ -135,10 +131,10 @@ class PythonRenderer:
         for position, statement in enumerate(statements):
             match statement:
                 case ir.Assign(targets, value):
-                    lines.append(f"{', '.join(map(self.local, targets))} = {self.whole(value)}")
+                    lines.append(f"{', '.join(map(self.local, targets))} = {self.render(value)}")
                     self.note_assignment(targets, value)
                 case ir.Return(value):
-                    lines.append(result.format(self.whole(value)))
+                    lines.append(result.format(self.render(value)))
                 case ir.If(test, then, otherwise):
                     rest = statements[position + 1 :]
                     if _returns(then) or _returns(otherwise):

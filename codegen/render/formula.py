@@ -120,7 +120,6 @@ class FormulaRenderer(CallRenderer):
     ) -> None:
         super().__init__(context, formula, kinds, spelling)
         self.context = context
-        self.given = frozenset(kinds)
 
     def render(self, node: ir.Expr | ir.Slice, at: int = LOOSEST) -> str:
         if not isinstance(node, ir.Slice):

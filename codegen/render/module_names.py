@@ -6,9 +6,6 @@ import re
 
 from ..spec.own_kernels import MODULE
 
-THRESHOLDS = ("PARALLEL_ARITHMETIC_MIN", "PARALLEL_UFUNC_MIN")
-"""The sizes from which threads share arithmetic, and functions such as `exp`."""
-
 RUNTIME_NAMES = {
     "gradspec.dispatch.absent": ("add_present", "or_zero", "subtract_present", "zeros_if_absent"),
     "gradspec.dispatch.unbroadcast": ("reduce_to_differentiable",),
@@ -34,7 +31,6 @@ RUNTIME_NAMES = {
     "gradspec.dtypes.kinds": ("any_symbolic",),
     "gradspec.core.numel": ("numel",),
     "gradspec.core.lazy": ("LazyModule",),
-    "gradspec.fast.clip": ("at_least", "at_most"),
     "gradspec.fast.log_sums": ("log_of_sum",),
     "gradspec.core.apply_modes": ("apply_modes",),
     "gradspec.core.modes": ("current_mode", "is_recording"),
@@ -68,8 +64,6 @@ RUNTIME_NAMES = {
         "versions",
     ),
     "gradspec.core.tensor": ("Tensor", "new_tensor", "share_alias", "share_alias_with_all", "wrap"),
-    "gradspec.fast.parallel_for": ("in_threads",),
-    "gradspec.fast.tuning": (*THRESHOLDS, "CLIP_ARRAY_MIN"),
     "gradspec.core.types": ("DTypeLike", "Number"),
 }
 """Names of the runtime that generated code may need."""

@@ -11,7 +11,7 @@ from ..ir.simplify import simplify
 from ..ir.walk import measure, names, substitute
 from ..spec.own_kernels import MODULE
 from ..spec.primitives import code_facts
-from .base import ATOM, CONDITIONAL
+from .base import ATOM
 from .context import numpy_name
 from .formula import FormulaRenderer
 from .resolve import HELPERS, Target
@@ -53,9 +53,11 @@ class NumpyRenderer(FormulaRenderer):
         root, _, name = node.function.partition(".")
         arguments = self._arguments(node)
         if root == "np":
+            faster = code_facts().faster.get(node.function)
+            if faster and any(self.kind(arg) == "tensor" for arg in node.args):
+                return f"{faster}({arguments})", ATOM
             self.context.numpy.add(name)
-            call = f"{numpy_name(name)}({arguments})"
-            return self.function(node, call) if node.function in code_facts().slow else (call, ATOM)
+            return f"{numpy_name(name)}({arguments})", ATOM
         if root == "kernels" and name in self.context.own_kernels:
             self.context.kernels.add(f"{MODULE}.{name}")
             self.context.modules.add(MODULE)
@@ -63,8 +65,7 @@ class NumpyRenderer(FormulaRenderer):
         self.context.modules.add(root)
         if root == "kernels":
             self.context.kernels.add(name)
-        call = f"{node.function}({arguments})"
-        return self.function(node, call) if node.function in code_facts().slow else (call, ATOM)
+        return f"{node.function}({arguments})", ATOM
 
     def render_binary(self, node: ir.Binary) -> tuple[str, int]:
         left, right = node.left, node.right
@@ -72,22 +73,6 @@ class NumpyRenderer(FormulaRenderer):
         if node.op == "**" and not is_easy and self.kind(left) == "tensor":
             return f"power({self.render(left)}, {self.render(right)})", ATOM
         return super().render_binary(node)
-
-    def function(self, node: ir.Call, call: str) -> tuple[str, int]:
-        """A function of single elements: for large arrays there are faster ways."""
-        if node.kwargs or not any(self.kind(arg) == "tensor" for arg in node.args):
-            return call, ATOM
-        function, _, arguments = call.partition("(")
-        faster = code_facts().faster.get(node.function)
-        larger = f"{faster}({arguments}" if faster else f"in_threads({function}, {arguments}"
-        first = node.args[0]
-        if len(node.args) > 1 or not isinstance(first, ir.Name) or first.id not in self.given:
-            return larger, ATOM
-        # The test in place costs less than a call, and most arrays are small.
-        return (
-            f"{call} if {self.render(first)}.size < PARALLEL_UFUNC_MIN else {larger}",
-            CONDITIONAL,
-        )
 
     def _arguments(self, node: ir.Call) -> str:
         words = [self.render(arg) for arg in node.args]

@@ -49,16 +49,10 @@ class Primitive:
 class CodeFacts:
     """Facts that decide how generated code writes a call, by the name that formulas use."""
 
-    slow: frozenset[str]
-    """Functions that threads share from fewer elements on than arithmetic."""
     pointwise: frozenset[str]
     """Functions of single elements, besides the elementwise primitives."""
-    takes_out: frozenset[str]
-    """Functions that can be told where to write."""
     faster: Mapping[str, str]
     """The runtime's faster function."""
-    faster_with_number: Mapping[str, str]
-    """The runtime's faster function of a number and an array."""
     members: Mapping[str, str]
     """Ops that are members of arrays and numbers, and how they are read."""
 
@@ -67,8 +61,7 @@ class CodeFacts:
 def code_facts() -> CodeFacts:
     """Read the section `generated_code`."""
     table = _table()["generated_code"]
-    sets = ("slow", "pointwise", "takes_out")
-    return CodeFacts(**table | {key: frozenset(_names(table[key])) for key in sets})
+    return CodeFacts(**table | {"pointwise": frozenset(_names(table["pointwise"]))})
 
 
 @dataclass(frozen=True, slots=True)

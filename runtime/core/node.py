@@ -101,12 +101,6 @@ class Node(NodeMethods):
     is_ordinary: ClassVar[bool] = True
     """True if all that `apply` does is to compute: a custom function may look at leaves."""
 
-    is_pointwise: ClassVar[bool] = False
-    """True if `apply` treats every element by itself, where no gradient is summed."""
-
-    runs_in_blocks: ClassVar[bool] = False
-    """True if a pointwise `apply` takes several steps: large arrays go through it in blocks."""
-
     is_leaf: ClassVar[bool] = False
     """True if this is the node of a leaf (`AccumulateGrad`)."""
 

@@ -10,7 +10,6 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from .parallel_for import in_threads
 from .tuning import LOGADDEXP_VECTOR_MIN
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -25,18 +24,19 @@ def log_of_sum(a: Any, b: Any) -> Any:
     given = len(arrays) + sum(isinstance(number, int | float) for number in (a, b))
     is_large = max((array.size for array in arrays), default=0) >= LOGADDEXP_VECTOR_MIN
     if not (is_large and given == 2 and len(dtypes) == 1 and dtypes.issubset(_FLOATS)):
-        return in_threads(np.logaddexp, a, b)
+        return np.logaddexp(a, b)
     try:
-        return in_threads(_log_of_sum, a, b)
+        return _log_of_sum(a, b)
     except FloatingPointError:  # raised for a step, where the whole has no error
         return np.logaddexp(a, b)
 
 
-def _log_of_sum(a: Any, b: Any, out: Array | None = None) -> Array:
-    out = np.subtract(a, b, out)
+def _log_of_sum(a: Any, b: Any) -> Array:
+    out = np.asarray(a - b)
     np.abs(out, out)
     np.fmax(out, 0, out)  # no difference of infinities
     np.negative(out, out)
     np.exp(out, out)
     np.log1p(out, out)
-    return np.add(out, np.maximum(a, b), out)
+    out += np.maximum(a, b)
+    return out

@@ -7,14 +7,11 @@ magnitude, and the sign comes after. Cubes are products, as PyTorch's are.
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
-from .parallel_for import in_blocks
 from .tuning import POWER_MAGNITUDE_MIN
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 _FLOATS: Final = "fd"
 """float32 and float64, as NumPy's characters."""
@@ -38,21 +35,10 @@ def power(base: Any, exponent: Any) -> Any:
         return base**exponent
     if not isinstance(exponent, _REAL):  # complex
         return base**exponent
-    if base.size < POWER_MAGNITUDE_MIN:
-        return base * base * base if exponent == 3 else base**exponent
     if exponent == 3:
-        return in_blocks(_cube, base)
-    if exponent in _OWN or exponent % 1:
+        return base * base * base
+    if base.size < POWER_MAGNITUDE_MIN or exponent in _OWN or exponent % 1:
         return base**exponent
-
-    def step(part: Array, out: Array | None = None) -> Array:
-        out = np.abs(part, out)
-        np.power(out, exponent, out)
-        return np.copysign(out, part, out) if exponent % 2 else out
-
-    return in_blocks(step, base)
-
-
-def _cube(base: Array, out: Array | None = None) -> Array:
-    out = np.multiply(base, base, out)
-    return np.multiply(out, base, out)
+    out = np.asarray(np.abs(base))
+    np.power(out, exponent, out)
+    return np.copysign(out, base, out) if exponent % 2 else out

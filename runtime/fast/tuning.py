@@ -10,34 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# ---- threads
-
-PARALLEL_UFUNC_MIN: Final = 1 << 19
-"""Elements from which threads share a function such as `exp`.
-
-With fewer, the threads of BLAS, which go on spinning for a while, make it slower as often as
-faster: a transformer block with gelus of 2**18 elements took 19 ms with threads, 15 to 18 without.
-"""
-
-PARALLEL_ARITHMETIC_MIN: Final = 3 << 18
-"""Elements from which threads share sums and products, which wait for memory more than compute."""
-
-PARALLEL_SORT_MIN: Final = 1 << 14
-"""Elements from which threads share the lines to sort, which takes longer than a handover."""
-
-CHUNK: Final = 1 << 16
-"""Elements of a block that all the steps of a formula find in the cache.
-
-With smaller ones threads wait for each other longer: they take turns between the steps.
-"""
-
-CHAIN_BLOCK_BYTES: Final = 1 << 19
-"""Bytes of a gradient that pass a chain of nodes at a time; with fewer, threads wait longer."""
-
 # ---- functions of single elements
-
-CLIP_ARRAY_MIN: Final = 1 << 14
-"""Elements from which a number to compare with is laid out: 0.14 instead of 0.45 ns of float32."""
 
 LOGADDEXP_VECTOR_MIN: Final = 3 << 8
 """Elements from which `logaddexp` is made of vectorised functions: 2 to 4 ns each instead of 20."""

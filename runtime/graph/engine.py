@@ -12,7 +12,6 @@ passes may nest and run in several threads.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -24,11 +23,9 @@ from ..core.levels import has_open_levels
 from ..core.modes import enable_grad, no_grad
 from ..core.node import GraphRoot, Node, OutputNode, place_of
 from ..core.tensor import Tensor
-from ..fast.parallel_for import have_met_large
-from ..fast.tuning import DEFER_LEAF_MAX, PARALLEL_UFUNC_MIN
+from ..fast.tuning import DEFER_LEAF_MAX
 from ..forward_ad.dual import current_level
 from .anomaly import explain, is_anomaly_enabled
-from .chains import apply_chain, apply_in_blocks
 from .graph_task import Gradient, GraphTask, running
 from .reentrant import LEVELS_PER_THREAD, run_in_fresh_thread
 from .run_hooks import as_tensor, call_node_hooks, call_tensor_hooks, run_with_saved
@@ -80,9 +77,7 @@ def run(task: GraphTask, keep_graph: bool) -> None:
     tasks = running.tasks
     tasks.append(task)
     try:
-        # A profiler shall see every node once, and all of the time it takes.
-        may_be_large = have_met_large() and sys.getprofile() is None
-        if not run_eager(task, keep_graph, may_be_large):
+        if not run_eager(task, keep_graph):
             run_counted(task, keep_graph)
         else:
             for leaf in list(task.buffers):
@@ -94,7 +89,7 @@ def run(task: GraphTask, keep_graph: bool) -> None:
         tasks.pop()
 
 
-def run_eager(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
+def run_eager(task: GraphTask, keep_graph: bool) -> bool:
     """Visit nodes without counting what they wait for; the gradients of leaves stay in buffers.
 
     Stop at the first node that can tell when leaves get their gradients, and return whether there
@@ -103,9 +98,8 @@ def run_eager(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
     An edge leads to a smaller number. So the node with the greatest number, of those at which
     something has arrived, waits for nothing more, and no dependencies are counted. Most nodes
     have one consumer: such a node is `following`, with the gradient beside it, and goes through
-    neither the queue nor the buffers. Gradients that `may_be_large` may go along whole chains.
-    What `GraphTask.propagate` does is written out: a call for each node would take a third of the
-    time of a small op's gradient.
+    neither the queue nor the buffers. What `GraphTask.propagate` does is written out: a call for
+    each node would take a third of the time of a small op's gradient.
     """
     buffers, runs, on_tensors = task.buffers, task.needs, task.on_tensors
     ahead: list[tuple[int, Node]] = []
@@ -122,8 +116,6 @@ def run_eager(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
                 grads: Sequence[Gradient] = (None,) * len(next_nodes)
             elif on_tensors:
                 grads = node.apply_differentiable(grad, needs)
-            elif may_be_large and node.is_pointwise and grad.size >= PARALLEL_UFUNC_MIN:
-                node, next_nodes, grads = apply_chain(node, grad, needs, task, ahead, keep_graph)
             else:
                 grads = node.apply(grad, needs)
             if needs is not None and not keep_graph:
@@ -231,8 +223,6 @@ def run_counted(task: GraphTask, keep_graph: bool) -> None:
                     grads = run_hooked(node, grad, task)
                 elif not is_plain:
                     grads = evaluate_function(node, grad, task)
-                elif node.runs_in_blocks:
-                    grads = apply_in_blocks(node, grad, node.next_nodes)
                 else:
                     grads = node.apply(grad, node.next_nodes)
             if not keep_graph and (runs is None or node in runs):

@@ -10,14 +10,10 @@ from scipy.special import ndtr
 
 import gradspec as gs
 import gradspec.nn.functional as F
-from gradspec.fast.clip import at_least, at_most
 from gradspec.fast.log_sums import log_of_sum
-from gradspec.fast.parallel_for import in_threads
 from gradspec.fast.summation import sums
-from gradspec.fast.tuning import CLIP_ARRAY_MIN, PARALLEL_UFUNC_MIN
 from gradspec.kernels import gelu_slope, normal_cdf, sort, topk, where
 from gradspec.kernels.indexing.gather_scatter import add_at, add_rows
-from tests.thresholds import set_thresholds
 
 SHAPES = [(512, 128), (64, 9, 16), (8, 4, 16, 64), (20000, 3), (3, 20000), (9000, 2, 3), (40000,)]
 
@@ -57,7 +53,7 @@ def test_sums_with_infinity_and_nan() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["sin", "cos"])
 def test_sines_do_not_depend_on_the_length_of_the_array(name: str, dtype: type) -> None:
-    data = np.random.default_rng(9).uniform(-30, 30, PARALLEL_UFUNC_MIN + 8).astype(dtype)
+    data = np.random.default_rng(9).uniform(-30, 30, (1 << 19) + 8).astype(dtype)
     slope = {"sin": np.cos, "cos": lambda part: -np.sin(part)}[name]
     x = gs.tensor(data, requires_grad=True)
     y = getattr(gs, name)(x)
@@ -156,9 +152,6 @@ def test_choices_between_arrays_and_numbers(size: int, dtype: type) -> None:
         expected = np.where(condition, first, second)
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
         assert found.tobytes() == expected.tobytes()  # signs of zero and nan as well
-        out = np.empty(size, dtype)
-        assert where(condition, first, second, out).tobytes() == out.tobytes()
-        assert out.tobytes() == np.broadcast_to(expected, size).tobytes()
     x = gs.tensor(a, requires_grad=True)
     y = x.masked_fill(gs.tensor(condition), 7)
     y.backward(gs.ones_like(y))
@@ -243,10 +236,7 @@ def test_places_may_be_larger_than_the_integers_of_an_index(dtype: type, length:
 
 @pytest.mark.parametrize("shape", [(5, 7), (3, 1), (40,), (2, 3, 4), (1, 30)], ids=str)
 @pytest.mark.parametrize("dim", [0, -1])
-def test_softmax_a_few_rows_at_a_time(
-    shape: tuple[int, ...], dim: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_thresholds(monkeypatch, PARALLEL_UFUNC_MIN=3, CHUNK=3)
+def test_softmax_of_any_layout(shape: tuple[int, ...], dim: int) -> None:
     rng = np.random.default_rng(7)
     array, weights = rng.standard_normal((2, *shape))
     for laid in (array, np.asfortranarray(array)):
@@ -263,33 +253,3 @@ def test_softmax_a_few_rows_at_a_time(
             assert x.grad is not None
             np.testing.assert_allclose(y.detach().numpy(), share, rtol=1e-12, atol=1e-13)
             np.testing.assert_allclose(x.grad.numpy(), slope, rtol=1e-12, atol=1e-13)
-
-
-@pytest.mark.parametrize("threads", [2, 3])
-def test_work_that_is_shared_within_shared_work(
-    threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_thresholds(monkeypatch, PARALLEL_UFUNC_MIN=3, CHUNK=4)
-    before = gs.get_num_threads()
-    gs.set_num_threads(threads)
-    try:
-        array = np.linspace(0, 1, 40)
-        found = in_threads(lambda x, out=None: np.multiply(in_threads(np.exp, x), 2, out), array)
-    finally:
-        gs.set_num_threads(before)
-    np.testing.assert_array_equal(found, 2 * np.exp(array))
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64])
-@pytest.mark.parametrize("size", [CLIP_ARRAY_MIN - 1, CLIP_ARRAY_MIN, (1 << 16) + 7])
-def test_the_larger_and_the_smaller_of_elements_and_a_number(size: int, dtype: type) -> None:
-    array = (np.random.default_rng(8).standard_normal(size) * 9).astype(dtype)
-    if np.dtype(dtype).kind == "f":
-        array[:3] = np.nan, np.inf, -np.inf
-    limits = [0, 2, -3.5, 1e300] if dtype is np.float64 else [0, 2, -3]
-    for number in (*limits, np.float64(0.5), np.float32(0.5)):
-        for laid in (array, array[::-1], np.append(array, 1).reshape(-1, 2) if size % 2 else array):
-            for ours, theirs in ((at_least, np.maximum), (at_most, np.minimum)):
-                found, expected = ours(laid, number), theirs(laid, number)
-                assert found.dtype == expected.dtype
-                np.testing.assert_array_equal(found, expected)

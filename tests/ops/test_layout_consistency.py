@@ -8,12 +8,10 @@ its values are, others check.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-import gradspec as gs
 from gradspec.dispatch.registry import import_all
 from gradspec_codegen.prove.identities.run import differentiable_leaves
 from gradspec_codegen.prove.inputs.draw import build, examples_of
@@ -35,16 +33,10 @@ import_all()
 
 
 @pytest.fixture(params=["small", "large"])
-def _sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Set the sizes that count as large."""
-    if request.param == "small":
-        yield
-        return
-    set_all_thresholds(monkeypatch)
-    count = gs.get_num_threads()
-    gs.set_num_threads(2)
-    yield
-    gs.set_num_threads(count)
+    if request.param == "large":
+        set_all_thresholds(monkeypatch)
 
 
 @pytest.mark.usefixtures("_sizes")

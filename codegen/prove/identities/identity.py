@@ -167,7 +167,6 @@ def identities_with(run: Run, jacobian: Expectations) -> Iterator[Identity]:
     if not (run.leaves and run.outputs):
         return
     symbols = {leaf: run.array(leaf) for leaf in run.leaves}
-    yield from _forward_of_large_arrays(run)
     yield from _vjp(run, jacobian, symbols)
     yield from _jvp(run, jacobian)
     yield from _second_order(run, jacobian, symbols)
@@ -219,15 +218,6 @@ def duality(run: Run, place: str) -> Identity:
     return Identity(label, key, got, expected)
 
 
-def _forward_of_large_arrays(run: Run) -> Iterator[Identity]:
-    for name, small in run.outputs.items():
-        if name in run.shared:
-            label = f"{name}, of large arrays"
-            large = filled(run.shared[name], small, label, "forward")
-            for index, expr in elements(small):
-                yield Identity(f"{label}{subscript(index)}", "forward", large[index], expr)
-
-
 def _vjp(run: Run, jacobian: Expectations, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
     for leaf in run.leaves:
         name = shown(run, leaf)
@@ -237,7 +227,6 @@ def _vjp(run: Run, jacobian: Expectations, symbols: dict[Leaf, Array]) -> Iterat
         for again, how in (
             (run.alone, "asked for alone"),
             (run.recorded, "with create_graph"),
-            (run.shared, "of large arrays"),
         ):
             if leaf in again:
                 label = f"VJP of {name}"

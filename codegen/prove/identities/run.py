@@ -5,18 +5,13 @@ Imports the runtime lazily: only workers may, once `staging` has put the tree to
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 import sympy
 
-from ...render.module_names import THRESHOLDS
-from ...render.to_threads import is_pointwise
 from ...spec.model import NotImplementedYet, OpSpec
 from ..inputs.draw import Inputs
 from ..inputs.parametrize import is_variable, tangents
@@ -60,8 +55,6 @@ class Run:
     """The gradients again, each asked for with no other argument requiring one."""
     recorded: dict[Leaf, Array | None] = field(default_factory=dict)
     """The gradients again, computed by the path that can be differentiated."""
-    shared: dict[Leaf | str, Array | None] = field(default_factory=dict)
-    """The outputs and gradients again, by what the generated code does with large arrays."""
     weights: dict[Leaf, Array] = field(default_factory=dict)
     """The cotangents of the gradients, in the second pass; and the tangents in forward mode."""
     directions: dict[Leaf, dict[sympy.Symbol, sympy.Symbol]] = field(default_factory=dict)
@@ -107,7 +100,6 @@ def execute(
             _backward(spec, run)
             if not tie:
                 _backward_alone(spec, run)
-                _backward_of_large_arrays(spec, run)
                 _backward_of_one_output(spec, run)
                 _backward_twice(spec, run)
             run.tangents = _forward_mode(spec, run, run.leaves)
@@ -256,32 +248,6 @@ def _backward_alone(spec: OpSpec, run: Run) -> None:
         if roots:
             backward(roots, cotangents)
         run.alone[leaf] = _expressions(call.tensors[leaf].grad)
-
-
-def _backward_of_large_arrays(spec: OpSpec, run: Run) -> None:
-    from gradspec.autograd import backward
-
-    if not is_pointwise(spec):
-        return
-    call = Call(spec, run.inputs.values, run.leaves)
-    module = sys.modules[runtime_op(spec).function.__module__]
-    with _any_size_is_large(module):
-        outputs = call()
-        roots, cotangents = _roots(outputs, run)
-        if roots:
-            backward(roots, cotangents)
-    run.shared = {leaf: _expressions(call.tensors[leaf].grad) for leaf in run.leaves}
-    run.shared |= {name: _expressions(outputs[name]) for name in run.outputs}
-
-
-@contextmanager
-def _any_size_is_large(module: ModuleType) -> Iterator[None]:
-    limits = {name: getattr(module, name) for name in THRESHOLDS if hasattr(module, name)}
-    vars(module).update(dict.fromkeys(limits, 0))
-    try:
-        yield
-    finally:
-        vars(module).update(limits)
 
 
 def _backward_of_one_output(spec: OpSpec, run: Run) -> None:

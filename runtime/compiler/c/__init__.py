@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...fast.parallel_for import get_num_threads
+from ...core.threads import follow_num_threads
 from ..numpy_backend import build as build_for_numpy
 from ..numpy_backend import source_of as numpy_source_of
 from ..program import Program, Value
@@ -87,7 +87,7 @@ def entry() -> Any:
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
-    module.set_threads(get_num_threads())
+    follow_num_threads(module.set_threads)
     return module
 
 

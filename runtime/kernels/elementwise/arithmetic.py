@@ -11,9 +11,7 @@ from ...core.types import Number
 from ...dtypes.kinds import COMPLEX_KINDS, is_symbolic
 from ...dtypes.number_conversion import converted, wrapped
 from ...dtypes.promotion import LAST_INTEGER, is_complex, to_float, type_name
-from ...fast.clip import at_least, at_most
 from ...fast.log_sums import log_of_sum
-from ...fast.parallel_for import in_threads
 from ...fast.powers import power
 from ..elementwise.checks import Array, bool_subtraction, floating
 from ..elementwise.masking import where
@@ -62,7 +60,7 @@ def div_rounded(self: Array, other: Array, rounding_mode: str) -> Any:
     if is_whole:
         _refuse_integer_division("div", self, other)
     if rounding_mode == "floor":
-        return in_threads(np.floor_divide, self, other)
+        return np.floor_divide(self, other)
     return truncated_quotient(self, other) if is_whole else np.trunc(self / other)
 
 
@@ -89,14 +87,14 @@ def fmod(self: Array, other: Any) -> Any:
     """Return the remainders of division, with the sign of the dividend."""
     if self.dtype.kind in "iub":
         _refuse_integer_division("fmod", self, other)
-    return in_threads(np.fmod, self, other)
+    return np.fmod(self, other)
 
 
 def remainder(self: Array, other: Any) -> Any:
     """Return remainders of division, with the sign of the divisor; zeros have that of `self`."""
     if self.dtype.kind in "iu":
         _refuse_integer_division("remainder", self, other)
-    rest = in_threads(np.remainder, self, other)
+    rest = np.remainder(self, other)
     if rest.dtype.kind == "f" and not rest.all():
         rest = np.copysign(rest, self, out=np.asarray(rest), where=rest == 0)
     return rest
@@ -200,8 +198,8 @@ def clamp(self: Array, min: Any, max: Any) -> Any:
     self = _with(self, min, max)
     if self.dtype.kind in "iu":
         min, max = converted(min, self.dtype), converted(max, self.dtype)
-    raised = self if min is None else at_least(self, min)
-    return raised if max is None else at_most(raised, max)
+    raised = self if min is None else np.maximum(min, self)
+    return raised if max is None else np.minimum(max, raised)
 
 
 def within(self: Array, min: Any, max: Any) -> Any:
@@ -233,7 +231,7 @@ def ldexp(self: Array, other: Array) -> Any:
 def logaddexp2(self: Array, other: Array) -> Any:
     """Logarithms to base two of sums of powers of two, of floats only."""
     floating("logaddexp2_cpu", self)
-    return in_threads(np.logaddexp2, self, other)
+    return np.logaddexp2(self, other)
 
 
 def nextafter(self: Array, other: Array) -> Any:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ...dtypes.kinds import is_symbolic
 from ...dtypes.promotion import get_default_dtype
-from ...fast.parallel_for import in_threads
 from ...fast.tuning import SELECT_MASK_MIN, ZERO_MASK_MIN
 from .checks import Array
 
@@ -16,8 +15,8 @@ _INTEGERS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
 """The integers of the width of a float."""
 
 
-def where(condition: Array, self: Any, other: Any, out: Array | None = None) -> Array:
-    """`np.where` of a bool condition, written to `out` if that is given."""
+def where(condition: Array, self: Any, other: Any) -> Array:
+    """`np.where` of a bool condition."""
     if condition.dtype.kind != "b":
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
@@ -25,17 +24,12 @@ def where(condition: Array, self: Any, other: Any, out: Array | None = None) -> 
         )
     if type(other) is int and not other and _can_mask(condition, self):
         # 0 - True is a word of ones, 0 - False is zero.
-        return _masked(self, 0, condition, out)
+        return _masked(self, 0, condition)
     if type(self) is int and not self and _can_mask(condition, other):
-        return _masked(other, condition, 1, out)
+        return _masked(other, condition, 1)
     if condition.size >= SELECT_MASK_MIN and _stand_beside(condition, self, other):
-        if out is not None:
-            return _chosen(condition, self, other, out)
-        return in_threads(_chosen, condition, self, other)
-    if out is None:
-        return np.where(condition, self, other)
-    np.copyto(out, np.where(condition, self, other))
-    return out
+        return _chosen(condition, self, other)
+    return np.where(condition, self, other)
 
 
 def choice(condition: Array, self: Any, other: Any, dtype: Any) -> Array:
@@ -75,22 +69,22 @@ def _stand_beside(condition: Array, self: Any, other: Any) -> bool:
     )
 
 
-def _masked(values: Array, left: Any, right: Any, out: Array | None) -> Array:
+def _masked(values: Array, left: Any, right: Any) -> Array:
     """`values` where `left - right` is a word of ones, else zero: faster than `np.where`.
 
     A product with zeros and ones would do for finite values; the bits also do for inf and nan.
     """
     integer = _INTEGERS[values.dtype]
-    mask = np.subtract(left, right, None if out is None else out.view(integer), dtype=integer)
+    mask = np.subtract(left, right, dtype=integer)
     mask &= values.view(integer)
     return mask.view(values.dtype)
 
 
-def _chosen(condition: Array, self: Array, other: Array, out: Array | None = None) -> Array:
+def _chosen(condition: Array, self: Array, other: Array) -> Array:
     """`self` where the condition holds, else `other`, by bits: no branch for any element."""
     integer = _INTEGERS[self.dtype]
     bits = other.view(integer)
-    mask = np.subtract(0, condition, None if out is None else out.view(integer), dtype=integer)
+    mask = np.subtract(0, condition, dtype=integer)
     mask &= bits ^ self.view(integer)
     mask ^= bits
     return mask.view(self.dtype)

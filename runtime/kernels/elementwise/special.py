@@ -11,7 +11,6 @@ from ...core import constants
 from ...core.types import Number
 from ...dtypes.kinds import is_symbolic
 from ...fast import scipy_special
-from ...fast.parallel_for import in_threads
 from ..elementwise.checks import Array
 
 _FAR: Final = 10
@@ -113,7 +112,7 @@ def gaussian(self: Array, rate: Number) -> Any:
 
 def lgamma(self: Array) -> Any:
     """SciPy's `gammaln`, but finite beside zero and without a sign at minus infinity."""
-    found = in_threads(scipy_special.gammaln, self)
+    found = scipy_special.gammaln(self)
     if self.dtype.kind == "f" and np.isinf(found).any():
         size = np.abs(self)
         near = (size > 0) & (size < np.finfo(self.dtype).tiny)
@@ -161,7 +160,7 @@ def logit(self: Array, eps: float | None) -> Any:
     """`log(x / (1 - x))`; what lies outside of `[eps, 1 - eps]` is moved to the bound first."""
     if eps is not None and eps >= 0:
         self = np.where(self < eps, eps, np.where(self > 1 - eps, 1 - eps, self))
-    return in_threads(scipy_special.logit, self)
+    return scipy_special.logit(self)
 
 
 @np.errstate(all="ignore")

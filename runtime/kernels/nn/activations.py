@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...dtypes.number_conversion import converted
 from ...dtypes.promotion import LAST_INTEGER
-from ...fast.clip import at_least, at_most
-from ...fast.parallel_for import in_blocks, in_threads
 from ...fast.summation import sums
-from ...fast.tuning import PARALLEL_UFUNC_MIN
 from ..elementwise.checks import Array, floating, normalize_dim
 from ..elementwise.masking import where
-
-_add_reduce: Any = np.add.reduce
 
 _max_reduce: Any = np.maximum.reduce
 
@@ -27,7 +21,7 @@ def celu(self: Array, alpha: float) -> Any:
     """Positive elements, `alpha * expm1(x / alpha)` for the others; RuntimeError for alpha 0."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return where(self > 0, self, in_threads(np.expm1, self / alpha) * alpha)
+    return where(self > 0, self, np.expm1(self / alpha) * alpha)
 
 
 def hardtanh(self: Array, min_val: float, max_val: float) -> Any:
@@ -38,7 +32,7 @@ def hardtanh(self: Array, min_val: float, max_val: float) -> Any:
         if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
         min_val, max_val = converted(int(min_val), self.dtype), converted(int(max_val), self.dtype)
-    return at_most(at_least(self, min_val), max_val)
+    return np.minimum(max_val, np.maximum(min_val, self))
 
 
 def threshold(self: Array, threshold: float, value: float) -> Any:
@@ -56,7 +50,7 @@ def softshrink(self: Array, lambd: float) -> Any:
     if not 0 <= lambd < math.inf:
         raise RuntimeError(f"lambda must be in range [0, inf), but found {lambd}")
     # What is left of a negative element is -0.0, as the sign of zero is that of the element.
-    return np.copysign(self - at_most(at_least(self, -lambd), lambd), self)
+    return np.copysign(self - np.minimum(lambd, np.maximum(-lambd, self)), self)
 
 
 def along_channels(self: Array, shape: Sequence[int]) -> Array:
@@ -89,7 +83,7 @@ def glu(self: Array, dim: int) -> Any:
         )
     floating("glu_cpu", self)
     value, gate = np.split(self, 2, axis)
-    return value / (1 + in_threads(np.exp, -gate))
+    return value / (1 + np.exp(-gate))
 
 
 def gelu(self: Array, share: Array, approximate: str) -> Any:
@@ -102,60 +96,27 @@ def gelu(self: Array, share: Array, approximate: str) -> Any:
 def softmax(self: Array, dim: int) -> Any:
     """Exponentials along a dimension, scaled to sum to one."""
     floating("softmax", self)
-    return _along(_softmax, dim, self) if self.size else self - sums(self, dim, True)
+    if not self.size:
+        return self - sums(self, dim, True)
+    powers = np.exp(self - _max_reduce(self, dim, keepdims=True))
+    return powers / sums(powers, dim, True)
 
 
 def softmax_backward(grad: Array, share: Array, dim: int) -> Any:
     """`share * (grad - sum(grad * share))`."""
-    return _along(_softmax_backward, dim, grad, share)
+    return (grad - sums(grad * share, dim, True)) * share
 
 
 def log_softmax(self: Array, dim: int) -> Any:
     """The logarithm of the softmax, without taking it."""
     floating("log_softmax", self)
-    return _along(_log_softmax, dim, self) if self.size else self - sums(self, dim, True)
+    if not self.size:
+        return self - sums(self, dim, True)
+    shifted = self - _max_reduce(self, dim, keepdims=True)
+    shifted -= np.log(sums(np.exp(shifted), dim, True))
+    return shifted
 
 
 def log_softmax_backward(grad: Array, result: Array, dim: int) -> Any:
     """`grad - exp(result) * sum(grad)`."""
-    return _along(_log_softmax_backward, dim, grad, result)
-
-
-def _along(step: Callable[..., Array], dim: int, *arrays: Array) -> Any:
-    """`step(dim, *arrays)`: of large arrays with the rows along `dim` a few rows at a time."""
-    first = arrays[0]
-    if first.size < PARALLEL_UFUNC_MIN or dim % first.ndim != first.ndim - 1:
-        return step(dim, *arrays)
-    for array in arrays:
-        same = array.shape == first.shape and array.dtype == first.dtype
-        if not (same and array.dtype.kind == "f" and array.flags.c_contiguous):
-            return step(dim, *arrays)
-    return in_blocks(partial(step, -1), *arrays, row=first.shape[-1])
-
-
-def _softmax(dim: int, x: Array, out: Array | None = None) -> Any:
-    powers = in_threads(np.exp, x - _max_reduce(x, dim, keepdims=True))
-    return np.divide(powers, _total(powers, dim, out), out)
-
-
-def _softmax_backward(dim: int, grad: Array, share: Array, out: Array | None = None) -> Any:
-    return np.multiply(grad - _total(grad * share, dim, out), share, out)
-
-
-def _log_softmax(dim: int, x: Array, out: Array | None = None) -> Any:
-    out = np.subtract(x, _max_reduce(x, dim, keepdims=True), out)
-    out -= np.log(_total(in_threads(np.exp, out), dim, out))
-    return out
-
-
-def _log_softmax_backward(dim: int, grad: Array, result: Array, out: Array | None = None) -> Any:
-    share = in_threads(np.exp, result)
-    share *= _total(grad, dim, out)
-    return np.subtract(grad, share, out)
-
-
-def _total(terms: Array, dim: int, out: Array | None) -> Any:
-    """Sums; without BLAS, which has threads of its own, where one of ours writes to `out`."""
-    if out is None:
-        return sums(terms, dim, True)
-    return _add_reduce(terms, dim, None, None, True)
+    return grad - np.exp(result) * sums(grad, dim, True)

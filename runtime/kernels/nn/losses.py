@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from ...dtypes.kinds import is_symbolic
-from ...fast.clip import at_least, at_most
-from ...fast.parallel_for import in_threads
 from ..elementwise.checks import ArgumentError, Array, floating, same_dtype
 
 _max_reduce: Any = np.maximum.reduce
@@ -59,8 +57,8 @@ def binary_cross_entropy_with_logits(
         )
     positive = target if pos_weight is None else target * pos_weight
     # log(1 + exp(x)) is max(x, 0) and this; log(1 + exp(-x)) is max(-x, 0) and this.
-    rest = in_threads(np.log1p, in_threads(np.exp, -np.abs(self)))
-    loss = (1 - target) * (at_least(self, 0) + rest) + positive * (rest - at_most(self, 0))
+    rest = np.log1p(np.exp(-np.abs(self)))
+    loss = (1 - target) * (np.maximum(0, self) + rest) + positive * (rest - np.minimum(0, self))
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
@@ -200,7 +198,7 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
         # The domain says so of symbols already.
         if array.dtype.kind == "f" and not ((array >= 0) & (array <= 1)).all():
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
-    below, above = at_least(np.log(self), -100), at_least(np.log1p(-self), -100)
+    below, above = np.maximum(-100, np.log(self)), np.maximum(-100, np.log1p(-self))
     loss = -target * below - (1 - target) * above
     return reduced(loss if weight is None else loss * weight, reduction)
 
@@ -212,7 +210,7 @@ def smooth_l1_loss(self: Array, target: Array, reduction: str, beta: float) -> A
     distance = np.abs(self - target)
     if beta == 0:
         return reduced(distance, reduction)
-    near = at_most(distance, beta)
+    near = np.minimum(beta, distance)
     return reduced(near * (distance - near * 0.5) / beta, reduction)
 
 
@@ -221,7 +219,7 @@ def huber_loss(self: Array, target: Array, reduction: str, delta: float) -> Any:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     distance = np.abs(self - target)
-    near = at_most(distance, delta)
+    near = np.minimum(delta, distance)
     return reduced(near * (distance - near * 0.5), reduction)
 
 
@@ -239,7 +237,7 @@ def multi_margin_loss(
     _check_classes(self, target, weight)
     classes = self.shape[-1] if self.ndim else 1
     rows, place = self.reshape(-1, classes), target.reshape(-1, 1)
-    gap = at_least(margin - np.take_along_axis(rows, place, 1) + rows, 0)
+    gap = np.maximum(0, margin - np.take_along_axis(rows, place, 1) + rows)
     np.put_along_axis(gap, place, 0, 1)
     losses = np.add.reduce(gap if p == 1 else gap * gap, 1) / classes
     if weight is not None:
@@ -335,7 +333,7 @@ def variance(self: Array, shape: Sequence[int], eps: float) -> Array:
         whole = self
     else:
         raise ArgumentError("var is of incorrect size")
-    return at_least(whole, eps)
+    return np.maximum(eps, whole)
 
 
 def _lengths_of_difference(own: Sequence[int], wanted: Sequence[int]) -> list[int]:

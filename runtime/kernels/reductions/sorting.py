@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...dtypes.promotion import type_name
-from ...fast.parallel_for import along
 from ...fast.tuning import PARTITION_MIN
 from ..elementwise.checks import Array, normalize_dim
 from ..shape.layout import in_order
@@ -27,11 +26,6 @@ def sort(self: Array, dim: int, descending: bool) -> tuple[Any, Any]:
     dim = normalize_dim(dim, self.ndim)
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
-    values, indices = along(lambda part: _sorted(part, dim, descending), self, dim)
-    return values, indices
-
-
-def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     if descending:
         # The stable order of the mirror image, mirrored: equal elements stay in their order.
         mirrored = np.flip(self, dim).argsort(dim, kind="stable")
@@ -66,11 +60,8 @@ def _first(self: Array, k: int, dim: int, largest: bool) -> Array | None:
     rows = np.moveaxis(self, dim, -1)
     border = -k if largest else k - 1
 
-    def chosen(rows: Array) -> Array:
-        last = np.partition(rows, border, axis=-1)[..., border, None]
-        return rows >= last if largest else rows <= last
-
-    among = along(chosen, rows, rows.ndim - 1)
+    last = np.partition(rows, border, axis=-1)[..., border, None]
+    among = rows >= last if largest else rows <= last
     if (np.count_nonzero(among, axis=-1) != k).any() or np.isnan(rows).any():
         return None
     found = among.nonzero()[-1].reshape(*rows.shape[:-1], k)

@@ -20,7 +20,6 @@ class Mallinfo2(ctypes.Structure):
 
 kept = getattr(ctypes.CDLL(None), "mallinfo2", lambda: Mallinfo2(fordblks=0))
 kept.restype = Mallinfo2
-gs.set_num_threads(2)
 for is_asked in (False, True):
     if is_asked:
         assert gs.set_allocator_cache(512 << 20) or not hasattr(ctypes.CDLL(None), "mallopt")
