@@ -221,6 +221,8 @@ def _report_syntax(source: Source, error: yaml.MarkedYAMLError, report: Report) 
         problem, help = "a tab where an indent is expected", "indent with spaces"
     elif "mapping values are not allowed" in problem:
         help = "a value with `: ` in it must stand in quotes"
+    elif "expected ',' or ']'" in problem:
+        help = "in a list between brackets, an item with brackets of its own must stand in quotes"
     report.error("GS004", source.span(index), f"not YAML: {problem}", help)
 
 

@@ -282,3 +282,10 @@ def test_any_bytes_are_read_or_reported_inside_the_file(data: bytes) -> None:
         assert 1 <= diagnostic.span.column <= len(lines[diagnostic.span.line - 1]) + 1
     if isinstance(root, Scalar):
         assert len(root.spans()) == len(root.value) + 1
+
+
+def test_brackets_in_a_list_between_brackets_are_explained() -> None:
+    _, report = read(b"requires: [x.ndim == 1 and x.shape[0] == 3]")
+    (found,) = report.diagnostics
+    assert found.code == "GS004"
+    assert "must stand in quotes" in found.help
