@@ -29,9 +29,11 @@ def derive(op: OpSpec, table: Table) -> dict[str, str]:
     outputs = [name for name, rule in op.jvps if isinstance(rule, Auto)]
     asked = {name: rule for names, rule in op.vjps if isinstance(rule, Auto) for name in names}
     found = {}
-    if is_elementwise_definition(op, table) and not op.complex:
+    stepwise: set[str] = set()
+    is_elementwise = is_elementwise_definition(op, table) and not op.complex
+    if is_elementwise:
         found = {
-            name: _by_sympy(op, table, name, rule, can_transpose=not outputs)
+            name: _by_sympy(op, table, name, rule, stepwise, can_transpose=not outputs)
             for name, rule in asked.items()
         }
     else:
@@ -44,12 +46,22 @@ def derive(op: OpSpec, table: Table) -> dict[str, str]:
     if differentiated.differentiable_params:
         for output, tangent_rule in op.jvps:
             if isinstance(tangent_rule, Auto):
-                found[output] = _jvp(differentiated, table, output, tangent_rule, not asked)
+                # Shapes that a VJP by steps sums to are not those of tangents.
+                found[output] = (
+                    ELEMENTWISE
+                    if is_elementwise and not stepwise
+                    else _jvp(differentiated, table, output, tangent_rule, not asked)
+                )
     return found
 
 
-def _by_sympy(op: OpSpec, table: Table, param: str, rule: Auto, *, can_transpose: bool) -> str:
-    """The VJP of an elementwise definition; that which the JVP belongs to, if it has no slope."""
+def _by_sympy(
+    op: OpSpec, table: Table, param: str, rule: Auto, stepwise: set[str], *, can_transpose: bool
+) -> str:
+    """The VJP of an elementwise definition; that which the JVP belongs to, if it has no slope.
+
+    One that sympy does not find is derived by steps, and noted in `stepwise`.
+    """
     try:
         text = by_sympy.derive_vjp(op, table, param)
         check_size(text)
@@ -64,7 +76,10 @@ def _by_sympy(op: OpSpec, table: Table, param: str, rule: Auto, *, can_transpose
         if can_transpose:
             return _transposed(op, table, param, rule, NoDerivative(reason))
         raise refused(op, param, rule, reason) from None
-    return NO_GRADIENT if found is None else block_text(found)
+    if found is None:
+        return NO_GRADIENT
+    stepwise.add(param)
+    return block_text(found)
 
 
 def _by_steps(
@@ -117,8 +132,6 @@ def _transposed(op: OpSpec, table: Table, param: str, rule: Auto, why: NoDerivat
 
 def _jvp(op: OpSpec, table: Table, output: str, rule: Auto, can_transpose: bool) -> str:
     """The JVP of an output; that which the VJPs belong to, if the definition has no derivative."""
-    if is_elementwise_definition(op, table) and not op.complex:
-        return ELEMENTWISE
     try:
         return _text(derive_jvp(op, table, output, op.differentiable_params))
     except NoDerivative as error:

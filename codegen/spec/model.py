@@ -307,6 +307,16 @@ class OpSpec:
         return self.signature.name.startswith("_")
 
     @property
+    def is_called_by_formulas(self) -> bool:
+        """Return whether the op is no public one, or one by which a gradient is computed.
+
+        Such a one is named so, and takes the gradient first: `select_backward(grad_output, ...)`.
+        """
+        first = next(iter(self.signature.params), None)
+        takes_gradient = first is not None and first.name == "grad_output"
+        return self.is_private or (takes_gradient and self.signature.name.endswith("_backward"))
+
+    @property
     def differentiable_params(self) -> tuple[str, ...]:
         """Arguments with a formula, in the order of the signature."""
         with_formula = {

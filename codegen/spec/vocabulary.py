@@ -31,6 +31,9 @@ CONSTANT_FUNCTIONS = (
 HELPERS = ("len", "numel", "tuple", "float", "int", "is_complex")
 """Functions of plain values that a formula may call besides the ops of the table."""
 
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+"""Ops that say what `==`, `!=`, `<`, `<=`, `>` and `>=` say."""
+
 BASE_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "ScalarType", "Generator")
 
 VARIANTS = ("function", "method")

@@ -1,10 +1,11 @@
 """The sides of every condition in the formulas of an op: which of them were reached by a call.
 
 A condition is a comparison, or what an `if` or `and` asks; of whole numbers and flags that an
-argument holds, also what `&` and `|` join, as no symbol stands for them. A quotient that is
-rounded down and a slice of a list are conditions as well: while they are zero, or empty, nothing is
-seen of what a formula does with them. A formula is read once more for this, as Python on arrays
-that notes each answer. A comparison of tensors has an answer for each element.
+argument holds, also what `&` and `|` join, as no symbol stands for them. What jumps is a condition
+as well: a quotient that is rounded down, `int` of a number, bits. While it has one value, nothing
+is seen of what a formula does with others; nor is it while a slice of a list is empty. A formula is
+read once more for this, as Python on arrays that notes each answer. A comparison of tensors has an
+answer for each element.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...ir import nodes as ir
-from ...ir.walk import free_names, walk
+from ...ir.walk import children, free_names, walk
 from ...render.base import ATOM, COMPARE, indented
+from ...render.to_text import formula_text
 from ...spec.model import Formula, OpSpec
 from ...spec.scope import gradient_names
-from ...spec.vocabulary import CONSTANTS
+from ...spec.vocabulary import COMPARISONS, CONSTANTS
 from ..identities.definition import (
     DefinitionRenderer,
     compile_formula,
@@ -29,10 +31,14 @@ from ..identities.definition import (
 )
 from ..identities.run import Leaf
 
-_SEEN, _SEEN_MOD, _SEEN_PART = "seen__", "seen_mod__", "seen_part__"
+_SEEN, _SEEN_STEP, _SEEN_MOD, _SEEN_PART = "seen__", "seen_step__", "seen_mod__", "seen_part__"
 """Names that no formula can have."""
 
 _EITHER = (True, False)
+
+_JUMPS = "{} takes two values"
+
+_BITS = ("&", "|", "^", "<<", ">>")
 
 Path: TypeAlias = frozenset[tuple[int, bool]]
 """What a call answered: for conditions by number the answers."""
@@ -91,6 +97,8 @@ class Branches:
         self._formulas = list(self._compiled())
         self._kind = "answers"
         """The set of a condition in which its answer is noted."""
+        self._first: dict[int, float] = {}
+        """The first value of each number that jumps."""
         self.path: Path = frozenset()
         """What the call that was noted last answered."""
 
@@ -168,12 +176,24 @@ class Branches:
     def _compile(self, key: str, formula: Formula) -> tuple[tuple[str, ...], Callable[..., Any]]:
         names = tuple(sorted(free_names(formula.block) - set(CONSTANTS)))
         renderer = _NotingRenderer(self._spec, key, formula, self.conditions)
-        notes = {_SEEN: self._seen, _SEEN_MOD: self._seen_mod, _SEEN_PART: self._seen_part}
+        notes = {
+            _SEEN: self._seen,
+            _SEEN_STEP: self._seen_step,
+            _SEEN_MOD: self._seen_mod,
+            _SEEN_PART: self._seen_part,
+        }
         return names, compile_formula(renderer, formula.block, names, notes)
 
+    def _seen_step(self, number: int, value: Any) -> Any:
+        """Note whether a value that jumps is another one than at the first call."""
+        here = {float(each) for each in np.ravel(value)}
+        first = self._first.setdefault(number, next(iter(here))) if here else None
+        self._seen(number, bool(here - {first}))
+        return value
+
     def _seen_mod(self, number: int, left: Any, right: Any) -> Any:
-        """Note whether a remainder is another number than what was divided."""
-        self._seen(number, left // right)
+        """Note whether what a remainder leaves out is another number than at the first call."""
+        self._seen_step(number, left // right)
         return left % right
 
     def _seen_part(self, number: int, part: Any) -> Any:
@@ -200,6 +220,7 @@ class _NotingRenderer(DefinitionRenderer):
         self, spec: OpSpec, key: str, formula: Formula, conditions: list[Condition]
     ) -> None:
         self._data = _kinds_of_data(spec)
+        self._plain = {p.name for p in spec.signature.params if p.type.base in ("int", "SymInt")}
         self._key = key
         self._formula = formula
         self._conditions = conditions
@@ -211,12 +232,32 @@ class _NotingRenderer(DefinitionRenderer):
         rendered = super().render_binary(node)
         if node.op in ("&", "|") and self._is_of_data(node):
             return self._noted(node, rendered[0]), ATOM
-        if node.op == "//":
-            return self._noted(node, rendered[0], "{} != 0", (True,)), ATOM
+        if not any(isinstance(each, ir.Name) for each in walk(node)):
+            return rendered
+        is_power = node.op == "**" and isinstance(node.left, ir.Const)
+        if node.op == "//" or is_power or (node.op in _BITS and not self._may_be_tensor(node)):
+            return self._noted(node, rendered[0], _JUMPS, (True,), _SEEN_STEP), ATOM
         if node.op == "%":
             sides = f"{self.render(node.left)}, {self.render(node.right)}"
-            return self._noted(node, sides, "{} wraps around", (True,), _SEEN_MOD), ATOM
+            return self._noted(node, sides, _JUMPS, (True,), _SEEN_MOD), ATOM
         return rendered
+
+    def render_call(self, node: ir.Call) -> tuple[str, int]:
+        rendered = super().render_call(node)
+        if node.function in COMPARISONS and not _asks_for_no_number(node):
+            return self._noted(node, rendered[0]), ATOM
+        if node.function == "int" and any(isinstance(each, ir.Name) for each in walk(node)):
+            return self._noted(node, rendered[0], _JUMPS, (True,), _SEEN_STEP), ATOM
+        return rendered
+
+    def _may_be_tensor(self, node: ir.Expr) -> bool:
+        """Return whether bits are those of tensors or of comparisons: masks, that do not jump."""
+        return any(
+            isinstance(each, ir.Compare | ir.Logic)
+            or (isinstance(each, ir.Call) and each.function not in ("numel", "len", "int"))
+            or (isinstance(each, ir.Name) and each.id not in self._plain)
+            for each in _without_attributes(node)
+        )
 
     def render_subscript(self, node: ir.Subscript) -> tuple[str, int]:
         rendered = super().render_subscript(node)
@@ -270,6 +311,21 @@ class _NotingRenderer(DefinitionRenderer):
         taken_over = self._formula.is_derived
         self._conditions.append(Condition(self._key, text, is_taken_over=taken_over, owed=owed))
         return f"{note}({len(self._conditions) - 1}, {source})"
+
+
+def _asks_for_no_number(node: ir.Call) -> bool:
+    """Return whether a comparison looks for infinities or nan, which no call is made with."""
+    sides = [side.operand if isinstance(side, ir.Unary) else side for side in node.args]
+    return any(isinstance(side, ir.Name) and side.id == "inf" for side in sides) or (
+        len(sides) == 2 and formula_text(sides[0]) == formula_text(sides[1])
+    )
+
+
+def _without_attributes(node: ir.Node) -> Iterator[ir.Node]:
+    """Every part of a formula but what attributes, such as `shape`, are read from."""
+    yield node
+    for child in () if isinstance(node, ir.Attribute) else children(node):
+        yield from _without_attributes(child)
 
 
 def _kinds_of_data(spec: OpSpec) -> dict[str, str]:

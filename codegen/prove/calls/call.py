@@ -20,7 +20,6 @@ from .measures import (
     limit_of,
     slope_of,
 )
-from .structures import is_called_by_formulas
 
 Array = np.ndarray[Any, Any]
 Lines = dict[Leaf, Array]
@@ -93,7 +92,7 @@ class CallWithNumbers:
         """
         tensors = self._call([])
         arguments = [a for a in self._arrays() if a.size]
-        if self.spec.signature.view_of is None and not is_called_by_formulas(self.spec):
+        if self.spec.signature.view_of is None and not self.spec.is_called_by_formulas:
             for name, output in tensors.items():
                 if any(np.shares_memory(output.array, array) for array in arguments):
                     raise Mismatch(

@@ -10,7 +10,6 @@ from ...spec.model import NotImplementedYet
 from ..identities.identity import Mismatch
 from ..identities.run import Call, Leaf
 from .call import CallWithNumbers, Lines, NoCall
-from .structures import is_called_by_formulas
 
 Array = np.ndarray[Any, Any]
 
@@ -86,14 +85,14 @@ class CallWithDerivatives(CallWithNumbers):
         if isinstance(error, Mismatch):
             raise error
         text = f"raises {type(error).__name__}: {error}"
-        if "not implemented" in text or is_called_by_formulas(self.spec):
+        if "not implemented" in text or self.spec.is_called_by_formulas:
             raise NoCall(text) from None
         raise Mismatch(f"{what} {key}", key, text) from None
 
     def _fits(self, found: Array, of: Array, label: str, key: str) -> None:
         if found.shape == of.shape and (found.dtype == of.dtype or self.may_be_cast):
             return
-        if is_called_by_formulas(self.spec):
+        if self.spec.is_called_by_formulas:
             raise NoCall("formulas make no such call")
         kinds = f"is {found.dtype}{list(found.shape)} for {of.dtype}{list(of.shape)}"
         raise Mismatch(label, key, kinds)

@@ -23,9 +23,10 @@ from ...spec.vocabulary import FACTORIZATIONS
 from ..identities.run import Call
 from ..inputs.draw import usual_values
 from .call import float_leaves
+from .data import Args
 from .points import NoCall, usual_points
 from .required_shapes import with_required_shapes
-from .structures import Args, count_elements, is_shape, mentioned_constants
+from .structures import count_elements, is_shape, mentioned_constants
 
 MOST_EXAMPLES = 3
 """So many calls are taken, with tensors of unlike numbers of dimensions."""

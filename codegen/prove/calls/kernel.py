@@ -10,7 +10,6 @@ from ...spec.model import OpSpec
 from ..identities.definition import evaluate_definition
 from ..identities.identity import Mismatch
 from .measures import is_finite, short
-from .structures import is_called_by_formulas
 
 Array = np.ndarray[Any, Any]
 
@@ -38,7 +37,7 @@ def compare_with_definition(spec: OpSpec, values: dict[str, Any], outputs: dict[
         raise Mismatch(
             "the definition", "forward", f"raises {type(error).__name__}: {error}; its kernel not"
         ) from None
-    if is_called_by_formulas(spec) and not all(a.size for a in outputs.values()):
+    if spec.is_called_by_formulas and not all(a.size for a in outputs.values()):
         return 0
     for name, wanted in definition.items():
         found, label = outputs[name], f"kernel of {name}"
@@ -49,7 +48,7 @@ def compare_with_definition(spec: OpSpec, values: dict[str, Any], outputs: dict[
             dtypes = f"{found.dtype}, of the definition {wanted.dtype}"
             raise Mismatch(f"dtype of the {label}", "kernel", f"is {dtypes}")
         if not _are_close(found, wanted):
-            if is_called_by_formulas(spec) and not is_finite(found):
+            if spec.is_called_by_formulas and not is_finite(found):
                 return 0
             text = f"is {short(found)}, and of the definition {short(wanted)}"
             raise Mismatch(label, "kernel", text)
@@ -66,7 +65,7 @@ def may_raise(spec: OpSpec, values: dict[str, Any], error: Exception) -> bool:
     sizes = [(a.ndim, a.size) for a in arrays if isinstance(a, np.ndarray)]
     is_small = any(0 in pair for pair in sizes)
     is_singular = isinstance(error, np.linalg.LinAlgError)
-    return is_small or is_singular or is_called_by_formulas(spec)
+    return is_small or is_singular or spec.is_called_by_formulas
 
 
 def _are_close(found: Array, wanted: Array) -> bool:

@@ -11,7 +11,8 @@ from typing import Any
 from ...ir.nodes import Attribute, Call, Compare, Const, Expr, Logic, Name, Subscript, Unary
 from ...spec.model import Example, OpSpec
 from ...spec.structure import outlines, structural_value
-from .structures import Args, is_shape
+from .data import Args
+from .structures import is_shape
 
 _PASSES = 3
 

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.nodes import Compare, Const, Name, Unary
+from ...ir.nodes import Call, Compare, Const, Expr, Name, Node, Unary
 from ...ir.walk import walk
 from ...spec.model import Example, OpSpec, Param
-from ...spec.vocabulary import FACTORIZATIONS
+from ...spec.vocabulary import COMPARISONS, FACTORIZATIONS
 from ..symbolic.special_values import formulas
-
-Args = dict[str, Any]
+from .data import Args, all_data, data_of_numbers, other_data, resized, shape_of
 
 MOST_ELEMENTS = 2000
 """Elements of all tensors of a call together, at most."""
@@ -35,11 +34,11 @@ _MOST_DIMS = 6
 LONGEST_LIST = 12
 """Lists of tensors of up to so many parts are tried."""
 
-MOST_DATA = 1024
-"""So many arrays of whole numbers or flags are gone through."""
-
 _MOST_COMBINED = 400
 """So many calls have several things changed."""
+
+MOST_FLAGS = 5
+"""So many flags are taken in all combinations."""
 
 _MOST_TOGETHER = 10
 """Extents up to this are tried in all pairs."""
@@ -82,7 +81,7 @@ def _far_changes(spec: OpSpec, args: Args) -> Iterator[Args]:
         *_optional_tensors(spec, args, shapes),
     ):
         yield args | change
-    for change in (*_data_of_numbers(args, numbers), *_all_data(args)):
+    for change in (*data_of_numbers(args, numbers), *all_data(args)):
         yield args | change
     for ndim in range(_MOST_DIMS):
         for name, shape in shapes.items():
@@ -100,7 +99,7 @@ def _far_changes(spec: OpSpec, args: Args) -> Iterator[Args]:
             yield args | _mapped(shapes, lists, _exchange(size, extent))
         for place in places:
             yield args | _with_sizes(shapes, {place: extent})
-    if is_called_by_formulas(spec):
+    if spec.is_called_by_formulas:
         return
     for param in spec.signature.params:
         if param.type.base in ("int", "SymInt", "Scalar", "float") and not param.type.is_list:
@@ -159,7 +158,7 @@ def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
     if has_factors(args):
         yield from _larger_matrices(args)
         return
-    if is_called_by_formulas(spec):  # with arguments that fit each other
+    if spec.is_called_by_formulas:  # with arguments that fit each other
         if any(isinstance(value, Mapping) for value in args.values()):
             return
         for group in (
@@ -176,10 +175,11 @@ def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
         _complex(spec, shapes),
         _real(args),
         _extents(shapes, lists),
+        _lengths_of_data(args, shapes, lists),
         _words(spec, args, given, numbers, strings),
         _optional_tensors(spec, args, shapes),
         _parts(lists),
-        _data(args),
+        other_data(args),
         _dimensions(shapes, numbers),
         _dims(spec, shapes),
         _extents_of(shapes, lists, numbers),
@@ -190,7 +190,7 @@ def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
 
 def attributes(spec: OpSpec, examples: tuple[Example, ...], args: Args) -> Iterator[Args]:
     """The call with another flag, number, text or optional tensor, or with other whole numbers."""
-    if has_factors(args) or is_called_by_formulas(spec):
+    if has_factors(args) or spec.is_called_by_formulas:
         return
     numbers, strings = mentioned_constants(spec)
     shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
@@ -199,7 +199,7 @@ def attributes(spec: OpSpec, examples: tuple[Example, ...], args: Args) -> Itera
         _flags(spec, args),
         _words(spec, args, given, numbers, strings),
         _optional_tensors(spec, args, shapes),
-        _data(args),
+        other_data(args),
     )
     yield from _distinct((args | change for change in changes), set())
 
@@ -256,8 +256,8 @@ def compared_numbers(spec: OpSpec) -> list[float]:
     found: dict[float, None] = {}
     for block in formulas(spec):
         for node in walk(block):
-            if isinstance(node, Compare):
-                for side in (node.left, node.right):
+            if (sides := compared(node)) is not None:
+                for side in sides:
                     match side:
                         case Const(value=bool()):
                             pass
@@ -268,15 +268,20 @@ def compared_numbers(spec: OpSpec) -> list[float]:
     return list(found)
 
 
+def compared(node: Node) -> tuple[Expr, Expr] | None:
+    """The two sides of a comparison, which may be written as the op `eq`, `ge`, ...; else None."""
+    match node:
+        case Compare(_, left, right):
+            return left, right
+        case Call(function, (left, right)) if function in COMPARISONS:
+            return left, right
+    return None
+
+
 def has_factors(args: Args) -> bool:
     """Return whether an argument is given as a product of factors."""
     kinds = (next(iter(value)) for value in args.values() if isinstance(value, Mapping))
     return any(kind in FACTORIZATIONS for kind in kinds)
-
-
-def is_called_by_formulas(spec: OpSpec) -> bool:
-    """Return whether an op is no public one, or one by which a gradient is computed."""
-    return spec.is_private or spec.signature.name.endswith("_backward")
 
 
 def is_shape(spec: OpSpec, name: str, value: Any) -> bool:
@@ -296,7 +301,7 @@ def _is_list_of_shapes(spec: OpSpec, name: str, value: Any) -> bool:
 
 def _flags(spec: OpSpec, args: Args) -> Iterator[Args]:
     names = [p.name for p in spec.signature.params if p.type.base == "bool" and not p.type.is_list]
-    ways = list(itertools.product((False, True), repeat=min(len(names), 4)))
+    ways = list(itertools.product((False, True), repeat=min(len(names), MOST_FLAGS)))
     for way in ways:
         yield dict(zip(names, way, strict=False))
     for name in names:
@@ -319,7 +324,7 @@ def _complex(spec: OpSpec, shapes: Args) -> Iterator[Args]:
     if spec.complex:
         changed = {name: {"complex": list(shape)} for name, shape in shapes.items()}
         yield changed
-        is_mixed = changed.keys() <= {*spec.promotes} and not is_called_by_formulas(spec)
+        is_mixed = changed.keys() <= {*spec.promotes} and not spec.is_called_by_formulas
         if len(changed) > 1 and is_mixed:
             yield from ({name: value} for name, value in changed.items())
 
@@ -508,72 +513,29 @@ def _parts(lists: Args) -> Iterator[Args]:
         yield {name: [[2, *shape] for shape in parts]}
 
 
-def _data(args: Args) -> Iterator[Args]:
-    """Other whole numbers and masks, in the range of those given, and counted from the end."""
-    for name, value in args.items():
-        if not isinstance(value, Mapping):
-            continue
-        ((kind, data),) = value.items()
-        if kind not in ("int", "bool"):
-            continue
-        for other in _other_data(kind, data):
-            yield {name: {kind: other}}
+def _lengths_of_data(args: Args, shapes: Args, lists: Args) -> Iterator[Args]:
+    """Arrays of whole numbers and flags of other extents: alone, and with all that are equal.
 
-
-def _data_of_numbers(args: Args, numbers: list[float]) -> Iterator[Args]:
-    """The numbers of the formulas, with their neighbours, in the place of whole numbers."""
-    near = dict.fromkeys(int(n) + k for n in numbers if abs(n) <= 1e6 for k in (0, 1, -1))
-    for name, value in args.items():
-        if isinstance(value, Mapping) and (data := value.get("int")) is not None:
-            flat = list(_leaves(data))
-            for number in near if flat else ():
-                for items in ([number] * len(flat), [number, *flat[1:]]):
-                    yield {name: {"int": _filled(data, iter(items))}}
-
-
-def _all_data(args: Args) -> Iterator[Args]:
-    """Every array of the whole numbers that an example gives, or of flags, if it is small."""
-    for name, value in args.items():
-        if isinstance(value, Mapping) and (kind := next(iter(value))) in ("int", "bool"):
-            flat = list(_leaves(value[kind]))
-            known = [False, True] if kind == "bool" else sorted({*flat})
-            if flat and len(known) ** len(flat) <= MOST_DATA:
-                for items in itertools.product(known, repeat=len(flat)):
-                    yield {name: {kind: _filled(value[kind], iter(items))}}
-
-
-def _other_data(kind: str, data: Any) -> Iterator[Any]:
-    flat = list(_leaves(data))
-    if not flat:
-        return
-    if kind == "bool":
-        ways = [[True] * len(flat), [False] * len(flat), [not item for item in flat], flat[::-1]]
-    else:
-        rng = random.Random(0)
-        low, high = min(flat), max(flat)
-        ways = [
-            flat[::-1],
-            [high] * len(flat),
-            [low] * len(flat),
-            *([rng.randint(low, high) for _ in flat] for _ in range(3)),
-            sorted(flat),
-            [-1 - item for item in flat],  # counted from the end, as indices
-        ]
-    for way in ways:
-        items = iter(way)
-        yield _filled(data, items)
-
-
-def _leaves(data: Any) -> Iterator[Any]:
-    if isinstance(data, list):
-        for item in data:
-            yield from _leaves(item)
-    else:
-        yield data
-
-
-def _filled(data: Any, items: Iterator[Any]) -> Any:
-    return [_filled(item, items) for item in data] if isinstance(data, list) else next(items)
+    Whole numbers go on in the range of those given, and reach as much farther as extents grow.
+    """
+    data = {
+        name: kind
+        for name, value in args.items()
+        if isinstance(value, Mapping) and (kind := next(iter(value))) in ("int", "bool")
+    }
+    known = {name: shape_of(args[name][kind]) for name, kind in data.items()}
+    for name, kind in data.items():
+        for size in dict.fromkeys(known[name]):
+            for other in (size + 1, size + 3):
+                yield {name: {kind: resized(args[name][kind], _exchange(size, other), 0)}}
+    sizes = {size for shape in (*shapes.values(), *known.values()) for size in shape}
+    for size in sorted(sizes) if data else ():
+        for other in (size + 1, size + 4):
+            way = _exchange(size, other)
+            yield _mapped(shapes, lists, way) | {
+                name: {kind: resized(args[name][kind], way, other - size)}
+                for name, kind in data.items()
+            }
 
 
 def count_elements(args: Args) -> int:

@@ -47,8 +47,7 @@ def check_special_points(spec: OpSpec, examples: Sequence[Example]) -> int:
 
     Private ops and backward ones are called by formulas alone, not at every point.
     """
-    is_called_by_formulas = spec.is_private or spec.signature.name.endswith("_backward")
-    if is_called_by_formulas or is_settled_by_first_order(spec):
+    if spec.is_called_by_formulas or is_settled_by_first_order(spec):
         return 0
     checked = 0
     for place in _places(spec, examples):

@@ -1,0 +1,103 @@
+"""Arrays of whole numbers and of flags, which examples give by their items: others like them."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+Args = dict[str, Any]
+
+MOST_DATA = 1024
+"""So many arrays of whole numbers or flags are gone through."""
+
+
+def other_data(args: Args) -> Iterator[Args]:
+    """Other whole numbers and masks, in the range of those given, and counted from the end."""
+    for name, value in args.items():
+        if not isinstance(value, Mapping):
+            continue
+        ((kind, data),) = value.items()
+        if kind not in ("int", "bool"):
+            continue
+        for other in _other_items(kind, data):
+            yield {name: {kind: other}}
+
+
+def data_of_numbers(args: Args, numbers: list[float]) -> Iterator[Args]:
+    """The numbers of the formulas, with their neighbours, in the place of whole numbers."""
+    near = dict.fromkeys(int(n) + k for n in numbers if abs(n) <= 1e6 for k in (0, 1, -1))
+    for name, value in args.items():
+        if isinstance(value, Mapping) and (data := value.get("int")) is not None:
+            flat = list(_leaves(data))
+            for number in near if flat else ():
+                for items in ([number] * len(flat), [number, *flat[1:]]):
+                    yield {name: {"int": _filled(data, iter(items))}}
+
+
+def all_data(args: Args) -> Iterator[Args]:
+    """Every array of the whole numbers that an example gives, or of flags, if it is small."""
+    for name, value in args.items():
+        if isinstance(value, Mapping) and (kind := next(iter(value))) in ("int", "bool"):
+            flat = list(_leaves(value[kind]))
+            known = [False, True] if kind == "bool" else sorted({*flat})
+            if flat and len(known) ** len(flat) <= MOST_DATA:
+                for items in itertools.product(known, repeat=len(flat)):
+                    yield {name: {kind: _filled(value[kind], iter(items))}}
+
+
+def _other_items(kind: str, data: Any) -> Iterator[Any]:
+    flat = list(_leaves(data))
+    if not flat:
+        return
+    if kind == "bool":
+        ways = [[True] * len(flat), [False] * len(flat), [not item for item in flat], flat[::-1]]
+    else:
+        rng = random.Random(0)
+        low, high = min(flat), max(flat)
+        ways = [
+            flat[::-1],
+            [high] * len(flat),
+            [low] * len(flat),
+            *([rng.randint(low, high) for _ in flat] for _ in range(3)),
+            sorted(flat),
+            [-1 - item for item in flat],  # counted from the end, as indices
+        ]
+    for way in ways:
+        items = iter(way)
+        yield _filled(data, items)
+
+
+def shape_of(data: Any) -> list[int]:
+    return [len(data), *shape_of(data[0])] if isinstance(data, list) and data else []
+
+
+def resized(data: Any, way: Callable[[int], int], farther: int) -> Any:
+    """The items over again in an array of other extents; the largest numbers are larger."""
+    flat = list(_leaves(data))
+    if not flat:
+        return data
+    shape = [way(size) for size in shape_of(data)]
+    top = max(flat)
+    items = (
+        item + farther if type(item) is int and item == top else item
+        for item in itertools.cycle(flat)
+    )
+    return _of_shape(shape, items)
+
+
+def _of_shape(shape: list[int], items: Iterator[Any]) -> Any:
+    return [_of_shape(shape[1:], items) for _ in range(shape[0])] if shape else next(items)
+
+
+def _leaves(data: Any) -> Iterator[Any]:
+    if isinstance(data, list):
+        for item in data:
+            yield from _leaves(item)
+    else:
+        yield data
+
+
+def _filled(data: Any, items: Iterator[Any]) -> Any:
+    return [_filled(item, items) for item in data] if isinstance(data, list) else next(items)
