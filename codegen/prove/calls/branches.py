@@ -97,8 +97,8 @@ class Branches:
         self._formulas = list(self._compiled())
         self._kind = "answers"
         """The set of a condition in which its answer is noted."""
-        self._first: dict[int, float] = {}
-        """The first value of each number that jumps."""
+        self._first: dict[tuple[str, int], float] = {}
+        """The first value of each number that jumps, for each set that answers are noted in."""
         self.path: Path = frozenset()
         """What the call that was noted last answered."""
 
@@ -187,8 +187,9 @@ class Branches:
     def _seen_step(self, number: int, value: Any) -> Any:
         """Note whether a value that jumps is another one than at the first call."""
         here = {float(each) for each in np.ravel(value)}
-        first = self._first.setdefault(number, next(iter(here))) if here else None
-        self._seen(number, bool(here - {first}))
+        if here:
+            first = self._first.setdefault((self._kind, number), next(iter(here)))
+            self._seen(number, bool(here - {first}))
         return value
 
     def _seen_mod(self, number: int, left: Any, right: Any) -> Any:

@@ -256,7 +256,7 @@ def compared_numbers(spec: OpSpec) -> list[float]:
     found: dict[float, None] = {}
     for block in formulas(spec):
         for node in walk(block):
-            if (sides := compared(node)) is not None:
+            if (sides := _compared(node)) is not None:
                 for side in sides:
                     match side:
                         case Const(value=bool()):
@@ -268,7 +268,7 @@ def compared_numbers(spec: OpSpec) -> list[float]:
     return list(found)
 
 
-def compared(node: Node) -> tuple[Expr, Expr] | None:
+def _compared(node: Node) -> tuple[Expr, Expr] | None:
     """The two sides of a comparison, which may be written as the op `eq`, `ge`, ...; else None."""
     match node:
         case Compare(_, left, right):
