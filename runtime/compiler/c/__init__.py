@@ -32,6 +32,12 @@ __all__ = ["BuiltProgram", "NoCompilerError", "SharedTexts", "build", "source_of
 LETS_RUN_FROM = 1e6
 """Elements computed from which other Python threads may run meanwhile."""
 
+NARROW_FROM, NARROW_TO = 2.0**18, 3e7
+"""Multiplications of a product from which BLAS would start threads, and from which it may.
+
+Between two calls these threads wait in loops, and keep others from their cores for milliseconds.
+"""
+
 
 class BuiltProgram:
     """A program that is ready: `run` takes the inputs and returns the outputs."""
@@ -46,6 +52,7 @@ class BuiltProgram:
             1 + len(source.memory.slots),
             source.memory.arena_size,
             source.work >= LETS_RUN_FROM,
+            NARROW_FROM <= source.largest_product < NARROW_TO,
             tuple(_layout(value, source.memory) for value in program.inputs),
             tuple(_fresh(value, source.memory) for value in source.memory.fresh),
             tuple(_layout(value, source.memory) for value in source.outputs),
@@ -97,8 +104,9 @@ def _load(source: Source, shared: SharedTexts | None) -> ctypes.CDLL:
     else:
         library = shared.load(source.text)
     ctypes.c_void_p.in_dll(library, "gs_share").value = entry().share_address()
-    if source.uses_blas:
+    if source.largest_product:
         blas.connect(library)
+        entry().set_blas(*(blas.thread_counts() or (0, 0)))
     return library
 
 

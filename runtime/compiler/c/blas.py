@@ -1,23 +1,28 @@
-"""BLAS, by the pointers that SciPy exports to Cython."""
+"""BLAS and LAPACK, by the pointers that SciPy exports to Cython."""
 
 from __future__ import annotations
 
 import ctypes
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
-ROUTINES: Final = ("sgemm", "dgemm", "strsm", "dtrsm")
+ROUTINES: Final = ("sgemm", "dgemm", "strsm", "dtrsm", "strsv", "dtrsv")
+LAPACK_ROUTINES: Final = ("spotrf", "dpotrf")
 
 
 @cache
 def pointers() -> dict[str, int] | None:
     """Return the addresses of the routines that programs call; None without SciPy."""
     try:
-        from scipy.linalg import cython_blas
+        from scipy.linalg import cython_blas, cython_lapack
     except ImportError:
         return None
-    capsules: dict[str, Any] = cython_blas.__pyx_capi__
-    return {name: _address(capsules[name]) for name in ROUTINES}
+    return {
+        name: _address(module.__pyx_capi__[name])
+        for module, names in ((cython_blas, ROUTINES), (cython_lapack, LAPACK_ROUTINES))
+        for name in names
+    }
 
 
 def _address(capsule: Any) -> int:
@@ -34,3 +39,28 @@ def connect(library: ctypes.CDLL) -> None:
     """Tell a loaded program where BLAS is."""
     for name, address in (pointers() or {}).items():
         ctypes.c_void_p.in_dll(library, f"gs_{name}").value = address
+
+
+@cache
+def thread_counts() -> tuple[int, int] | None:
+    """The addresses of what gets and sets the number of threads of SciPy's BLAS.
+
+    None where it is none of the OpenBLAS libraries that SciPy's wheels bring.
+    """
+    import scipy
+
+    place = Path(scipy.__file__).parent
+    for folder in (place.parent / "scipy.libs", place / ".dylibs"):
+        for path in sorted(folder.glob("*openblas*")):
+            get, set_ = (_symbol(path, f"openblas_{verb}_num_threads") for verb in ("get", "set"))
+            if get and set_:
+                return get, set_
+    return None
+
+
+def _symbol(path: Path, name: str) -> int | None:
+    library = ctypes.CDLL(str(path))  # which SciPy has loaded before
+    for spelled in (f"scipy_{name}", name, f"scipy_{name}64_", f"{name}64_"):
+        if hasattr(library, spelled):
+            return ctypes.cast(getattr(library, spelled), ctypes.c_void_p).value
+    return None

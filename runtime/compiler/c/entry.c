@@ -14,41 +14,102 @@
 
 #define MAX_DIMS 64 /* as NumPy has it */
 
-/* ---- threads: a loop is cut into parts of the same length, the first of which the caller runs */
+/* ---- BLAS: while a program with small products runs, it starts no threads. */
+
+static struct {
+    pthread_mutex_t lock;
+    int users, before;  /* programs that run, and the number of threads without them */
+    int (*get)(void);
+    void (*set)(int);
+} blas = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void narrow_blas(void) {
+    if (!blas.set) return;
+    pthread_mutex_lock(&blas.lock);
+    if (!blas.users++) {
+        blas.before = blas.get();
+        blas.set(1);
+    }
+    pthread_mutex_unlock(&blas.lock);
+}
+
+static void widen_blas(void) {
+    if (!blas.set) return;
+    pthread_mutex_lock(&blas.lock);
+    if (!--blas.users) blas.set(blas.before);
+    pthread_mutex_unlock(&blas.lock);
+}
+
+static PyObject *set_blas(PyObject *Py_UNUSED(self), PyObject *args) {
+    unsigned long long get, set;
+    if (!PyArg_ParseTuple(args, "KK", &get, &set)) return NULL;
+    blas.get = (int (*)(void))(uintptr_t)get;
+    blas.set = (void (*)(int))(uintptr_t)set;
+    Py_RETURN_NONE;
+}
+
+/* ---- threads: a loop is cut into parts, which its caller and those threads that are awake take one
+   after the other. Nobody waits for a thread that has not begun. */
 
 #define MAX_THREADS 64
+#define PARTS 2 /* for each thread */
+
+/* How often a thread looks for more before it sleeps, as waking it takes longer than most loops:
+   some fifty microseconds. */
+#define LOOKS 2000
+
+#if defined(__x86_64__) || defined(__i386__)
+#define RELAX() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define RELAX() __asm__ __volatile__("yield")
+#else
+#define RELAX() ((void)0)
+#endif
 
 typedef void (*Worker)(char *const *, long, long);
 
-static struct {
-    pthread_mutex_t owner;  /* held by the caller that uses the threads */
-    pthread_mutex_t lock;   /* of all that follows */
-    pthread_cond_t begin, end;
-    int wanted, started, running;
-    unsigned long turn;
+typedef struct {
     Worker work;
     char *const *values;
     long length, part;
+} Loop;
+
+static struct {
+    pthread_mutex_t owner;  /* held by the caller that uses the threads */
+    pthread_mutex_t lock;   /* of all that follows but `next` */
+    pthread_cond_t begin, end;
+    int wanted, started, running;
+    int is_open;            /* whether threads may begin to take parts */
+    unsigned long turn;
+    Loop loop;
+    long next;              /* the first element that nobody has taken */
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER,
           .begin = PTHREAD_COND_INITIALIZER, .end = PTHREAD_COND_INITIALIZER, .wanted = 1};
 
-static void run_part(long nr) {
-    long from = nr * pool.part, to = from + pool.part;
-    if (to > pool.length) to = pool.length;
-    if (from < to) pool.work(pool.values, from, to);
+static void run_parts(Loop loop) {
+    for (;;) {
+        long from = __atomic_fetch_add(&pool.next, loop.part, __ATOMIC_RELAXED), to = from + loop.part;
+        if (from >= loop.length) return;
+        loop.work(loop.values, from, to < loop.length ? to : loop.length);
+    }
 }
 
-static void *thread_main(void *given) {
-    long nr = (long)(intptr_t)given;
+static void *thread_main(void *Py_UNUSED(given)) {
     unsigned long seen = 0;  /* threads start before the first turn */
-    pthread_mutex_lock(&pool.lock);
     for (;;) {
+        for (int i = 0; i < LOOKS && __atomic_load_n(&pool.turn, __ATOMIC_RELAXED) == seen; i++) RELAX();
+        pthread_mutex_lock(&pool.lock);
         while (pool.turn == seen) pthread_cond_wait(&pool.begin, &pool.lock);
         seen = pool.turn;
+        if (pool.is_open) {
+            __atomic_add_fetch(&pool.running, 1, __ATOMIC_RELAXED);
+            Loop loop = pool.loop;
+            pthread_mutex_unlock(&pool.lock);
+            run_parts(loop);
+            pthread_mutex_lock(&pool.lock);
+            if (!__atomic_sub_fetch(&pool.running, 1, __ATOMIC_RELAXED)) pthread_cond_signal(&pool.end);
+        }
         pthread_mutex_unlock(&pool.lock);
-        run_part(nr);
-        pthread_mutex_lock(&pool.lock);
-        if (--pool.running == 0) pthread_cond_signal(&pool.end);
     }
     return NULL;
 }
@@ -59,14 +120,17 @@ static void forget_threads(void) {
     pthread_mutex_init(&pool.lock, NULL);
     pthread_cond_init(&pool.begin, NULL);
     pthread_cond_init(&pool.end, NULL);
-    pool.started = pool.running = 0;
+    pool.started = pool.running = pool.is_open = 0;
     pool.turn = 0;
+    pthread_mutex_init(&blas.lock, NULL);
+    if (blas.users) blas.set(blas.before);
+    blas.users = 0;
 }
 
 static void start_threads(void) {
     while (!pool.turn && pool.started < pool.wanted - 1) {
         pthread_t thread;
-        if (pthread_create(&thread, NULL, thread_main, (void *)(intptr_t)(pool.started + 1))) break;
+        if (pthread_create(&thread, NULL, thread_main, NULL)) break;
         pthread_detach(thread);
         pool.started++;
     }
@@ -80,17 +144,20 @@ static void share(Worker work, char *const *values, long length, long step) {
     }
     pthread_mutex_lock(&pool.lock);
     start_threads();
-    int count = pool.started + 1 < pool.wanted ? pool.started + 1 : pool.wanted;
+    long count = PARTS * (pool.started + 1 < pool.wanted ? pool.started + 1 : pool.wanted);
     long steps = (length + step - 1) / step;
-    pool.part = (steps + count - 1) / count * step;
-    pool.work = work;
-    pool.values = values;
-    pool.length = length;
-    pool.running = pool.started;
-    pool.turn++;
+    Loop loop = {work, values, length, (steps + count - 1) / count * step};
+    pool.loop = loop;
+    pool.next = 0;
+    pool.is_open = 1;
+    __atomic_add_fetch(&pool.turn, 1, __ATOMIC_RELAXED);
     pthread_cond_broadcast(&pool.begin);
     pthread_mutex_unlock(&pool.lock);
-    run_part(0);
+    run_parts(loop);
+    pthread_mutex_lock(&pool.lock);
+    pool.is_open = 0;
+    pthread_mutex_unlock(&pool.lock);
+    for (int i = 0; i < LOOKS && __atomic_load_n(&pool.running, __ATOMIC_RELAXED); i++) RELAX();
     pthread_mutex_lock(&pool.lock);
     while (pool.running) pthread_cond_wait(&pool.end, &pool.lock);
     pthread_mutex_unlock(&pool.lock);
@@ -110,6 +177,7 @@ static PyObject *share_address(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(gi
 
 static PyMethodDef methods[] = {
     {"set_threads", set_threads, METH_O, "Set how many threads share a loop; no more are started later."},
+    {"set_blas", set_blas, METH_VARARGS, "Set the functions that get and set the threads of BLAS."},
     {"share_address", share_address, METH_NOARGS, "The address of the function that shares loops."},
     {NULL, NULL, 0, NULL},
 };
@@ -146,6 +214,7 @@ typedef struct {
     size_t arena_size;
     char *arena;        /* of the last call, while no call uses it */
     int lets_run;       /* whether other threads may run meanwhile */
+    int narrows_blas;   /* whether BLAS must start no threads meanwhile */
     PyObject *__weakrefs;
 } Entry;
 
@@ -275,6 +344,27 @@ static void give_arena(Entry *entry, char *arena) {
     else entry->arena = arena;
 }
 
+/* Raises what a stage says is wrong: a letter for the class, and the message. */
+static void raise_error(const char *wrong) {
+    if (*wrong != 'L') {
+        PyErr_SetString(*wrong == 'I' ? PyExc_IndexError : PyExc_RuntimeError, wrong + 1);
+        return;
+    }
+    PyObject *module = PyImport_ImportModule("gradspec.linalg");
+    PyObject *error = module ? PyObject_GetAttrString(module, "LinAlgError") : NULL;
+    if (error) PyErr_SetString(error, wrong + 1);
+    Py_XDECREF(error);
+    Py_XDECREF(module);
+}
+
+static const char *run_stage(Entry *entry, Stage *stage, char **slots) {
+    if (!entry->narrows_blas) return stage->run(slots);
+    narrow_blas();
+    const char *wrong = stage->run(slots);
+    widen_blas();
+    return wrong;
+}
+
 static int run_stages(Entry *entry, char **slots, PyObject **objects) {
     for (Py_ssize_t i = 0; i < entry->nstages; i++) {
         Stage *stage = entry->stages + i;
@@ -283,13 +373,13 @@ static int run_stages(Entry *entry, char **slots, PyObject **objects) {
             if (call_python(stage, slots, objects)) return -1;
         } else if (entry->lets_run) {
             Py_BEGIN_ALLOW_THREADS
-            wrong = stage->run(slots);
+            wrong = run_stage(entry, stage, slots);
             Py_END_ALLOW_THREADS
         } else {
-            wrong = stage->run(slots);
+            wrong = run_stage(entry, stage, slots);
         }
         if (wrong) {
-            PyErr_SetString(*wrong == 'I' ? PyExc_IndexError : PyExc_RuntimeError, wrong + 1);
+            raise_error(wrong);
             return -1;
         }
     }
@@ -394,10 +484,10 @@ static int read_stage(PyObject *given, Stage *stage) {
 static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs)) {
     PyObject *ins, *fresh, *outs, *stages, *constants, *keep;
     Py_ssize_t nslots, arena_size;
-    int lets_run;
-    if (!PyArg_ParseTuple(args, "nnpO!O!O!O!O!O", &nslots, &arena_size, &lets_run, &PyTuple_Type, &ins,
-                          &PyTuple_Type, &fresh, &PyTuple_Type, &outs, &PyTuple_Type, &stages,
-                          &PyTuple_Type, &constants, &keep))
+    int lets_run, narrows_blas;
+    if (!PyArg_ParseTuple(args, "nnppO!O!O!O!O!O", &nslots, &arena_size, &lets_run, &narrows_blas,
+                          &PyTuple_Type, &ins, &PyTuple_Type, &fresh, &PyTuple_Type, &outs,
+                          &PyTuple_Type, &stages, &PyTuple_Type, &constants, &keep))
         return NULL;
     Entry *entry = (Entry *)type->tp_alloc(type, 0);
     if (!entry) return NULL;
@@ -406,6 +496,7 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUS
     entry->nslots = nslots;
     entry->arena_size = arena_size;
     entry->lets_run = lets_run;
+    entry->narrows_blas = narrows_blas;
     entry->constants = PyMem_Calloc(nslots, sizeof(char *));
     if (!entry->constants || !entry->keep) goto failed;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); i++) {

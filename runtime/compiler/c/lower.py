@@ -92,7 +92,8 @@ class Lowering:
             found = self._composed(step, rule)
             if found is not None:
                 return found
-        if len(step.outputs) == 1 and step.outputs[0].size and all(map(_has_c, values)):
+        is_one = len(step.outputs) == 1 or step.function in _OF_SEVERAL
+        if is_one and step.outputs[0].size and all(map(_has_c, values)):
             found = self._in_c(step)
             if found is not None:
                 return found
@@ -405,6 +406,9 @@ class Lowering:
     def _triangle(self, step: Step) -> Lowered:
         return triangles.lowered(step)
 
+    def _factor(self, step: Step) -> Lowered:
+        return triangles.factor(step)
+
     def _product(self, step: Step) -> Lowered:
         return None if step.kwargs else products.lowered(step)
 
@@ -433,7 +437,10 @@ _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "slice_backward": Lowering._slice_backward,
     "select_backward": Lowering._select_backward,
     "solve_triangular": Lowering._triangle,
+    "cholesky_ex": Lowering._factor,
 }
+_OF_SEVERAL: Final = frozenset({"kernels.cholesky_ex"})
+"""Those with several results."""
 COMPOSED: Final = {**composed.RULES, **convolutions.RULES}
 _NOTHING: Final = Value("nothing", (0,), np.dtype(np.float64), (8,))
 

@@ -88,6 +88,8 @@ class Call(Operation):
     result."""
     work: float = 0
     """About how many operations of floating point they are."""
+    product: float = 0
+    """Multiplications of each call of BLAS in them; 0 if there is none."""
 
     @property
     def reads(self) -> tuple[Value, ...]:

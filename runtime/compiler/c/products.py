@@ -124,8 +124,9 @@ def _by_matrices(
     else:
         body = [_gemm(out, pointers, (rows, inner, columns), layouts)]
     lines = [*loops, "{{", *body, "}}"] if loops else ["{{", *body, "}}"]
-    work = 2.0 * prod(batch) * rows * inner * columns
-    return [Call(step, out, (left, right), lines, work)]
+    product = 1.0 * rows * inner * columns
+    work = 2 * prod(batch) * product
+    return [Call(step, out, (left, right), lines, work, 0 if is_small else product)]
 
 
 def _layout(value: Value, size: int) -> tuple[str, int] | None:

@@ -21,6 +21,9 @@ from .units import Unit, size_of, unit_of
 SHARED_FROM: Final = 500
 """Operations from which nests that are alike become one function."""
 
+LEAF: Final = 64
+"""Rows of a triangular system up to which BLAS solves it as a whole."""
+
 
 @dataclass
 class Part:
@@ -62,11 +65,8 @@ class Source:
     constants: list[tuple[Value, Any]]
     work: float
     """About how many elements are computed, which tells whether other threads may run."""
-
-    @property
-    def uses_blas(self) -> bool:
-        """Return whether BLAS has to be there when the program is loaded."""
-        return any(f"{name}_call('" in self.text for name in ("gemm", "trsm"))
+    largest_product: float
+    """Multiplications of the largest call of BLAS, which tells whether that may start threads."""
 
 
 def written(program: Program) -> Source:
@@ -81,6 +81,7 @@ def written(program: Program) -> Source:
         unit.outputs,
         list(unit.constants.items()),
         unit.work,
+        unit.largest_product,
     )
 
 
@@ -135,6 +136,7 @@ class _Text:
                 bodies=[body for body in self.bodies.found.values() if body.uses > 1],
                 functions=self.functions,
                 statistics=statistics,
+                leaf=LEAF,
                 functions_of_one=MATH_FUNCTIONS,
                 functions_of_two=MATH_FUNCTIONS_OF_TWO,
                 ordered=[

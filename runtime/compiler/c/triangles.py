@@ -1,4 +1,4 @@
-"""Triangular systems: substitution for small ones, BLAS for the others."""
+"""Triangular systems, by substitution or BLAS, and Cholesky factors, by LAPACK."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from . import blas
 from .operations import Call, Operation
 from .products import SMALL
 from .scalars import C_TYPES
+
+_NOT_DEFINITE = (
+    "linalg.cholesky: The factorization could not be completed because the input is not "
+    "positive-definite."
+)
 
 
 def lowered(step: Step) -> list[Operation] | None:
@@ -32,9 +37,11 @@ def lowered(step: Step) -> list[Operation] | None:
         f"const {ctype} *a = (const {ctype} *)({{0}});",
         f"const {ctype} *b = (const {ctype} *)({{1}});",
         f"{ctype} *x = ({ctype} *)({{out}});",
-        f"for (long i = 0; i < {count}; i++)",
-        f"    for (long j = 0; j < {columns}; j++)"
-        f" x[i * {x[0]} + j * {x[1]}] = b[i * {b[0]} + j * {b[1]}];",
+        # Eight columns at a time: one of the two may lie along the other dimension.
+        f"for (long j0 = 0; j0 < {columns}; j0 += 8)",
+        f"    for (long i = 0; i < {count}; i++)",
+        f"        for (long j = j0; j < j0 + 8 && j < {columns}; j++)",
+        f"            x[i * {x[0]} + j * {x[1]}] = b[i * {b[0]} + j * {b[1]}];",
     ]
     call = None
     if count * count * columns > SMALL and blas.pointers():
@@ -48,7 +55,8 @@ def lowered(step: Step) -> list[Operation] | None:
             "else",
         ]
     lines += [*_substitution((count, columns), a, x, upper, has_units), "}}"]
-    return [Call(step, out, (matrix, right), lines, 1.0 * count * count * columns)]
+    work = 1.0 * count * count * columns
+    return [Call(step, out, (matrix, right), lines, work, work / 2 if call else 0)]
 
 
 def _substitution(
@@ -90,7 +98,50 @@ def _call(
     half = "U" if upper != is_seen_transposed else "L"
     letter = "s" if out.dtype == np.float32 else "d"
     units = "U" if has_units else "N"
+    if columns == 1:
+        by = "T" if is_seen_transposed else "N"
+        return (
+            f"gs_{letter}trsv_call('{half}', '{by}', '{units}', {count}, a, {max(a)}, x, {x[0]});"
+        )
     return (
         f"gs_{letter}trsm_call('{side}', '{half}', '{transposed}', '{units}', {m}, {n}, "
         f"a, {max(a)}, x, {x[0] if by_rows else x[1]});"
     )
+
+
+def factor(step: Step) -> list[Operation] | None:
+    """Return the operations of `kernels.cholesky_ex` for one matrix.
+
+    Of one that is not positive definite the factor is nan, which is how its `info` is told.
+    """
+    matrix, upper, check_errors = step.args
+    out, info = step.outputs
+    if step.kwargs or len(matrix.shape) != 2 or out.dtype.kind != "f" or not blas.pointers():
+        return None
+    size, count = out.dtype.itemsize, matrix.shape[0]
+    a, lower = (tuple(stride // size for stride in value.strides) for value in (matrix, out))
+    if upper:
+        a, lower = a[::-1], lower[::-1]
+    if 1 not in lower or max(lower) < count or matrix.shape != (count, count):
+        return None
+    ctype, letter = C_TYPES[out.dtype], "s" if size == 4 else "d"
+    half = "U" if lower[1] == 1 else "L"  # LAPACK counts along columns
+    each = f"x[i * {lower[0]} + j * {lower[1]}]"
+    failed = f'return "L{_NOT_DEFINITE}";' if check_errors else "is_definite = 0;"
+    lines = [
+        "{{",
+        f"const {ctype} *a = (const {ctype} *)({{0}});",
+        f"{ctype} *x = ({ctype} *)({{out}});",
+        "_Bool is_definite = 1;",
+        f"for (long i = 0; i < {count}; i++)",
+        f"    for (long j = 0; j < {count}; j++) {each} = j > i ? 0 : a[i * {a[0]} + j * {a[1]}];",
+        f"if (gs_{letter}potrf_call('{half}', {count}, x, {max(lower)})) {failed}",
+        f"if (!is_definite) for (long i = 0; i < {count}; i++)",
+        f'    for (long j = 0; j < {count}; j++) {each} = __builtin_nan("");',
+        "}}",
+    ]
+    told = f"*(int32_t *)({{out}}) = *({ctype} *)({{0}}) != *({ctype} *)({{0}});"
+    return [
+        Call(step, out, (matrix,), lines, count**3 / 3, count**3 / 6),
+        Call(step, info, (out,), [told]),
+    ]

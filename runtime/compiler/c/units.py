@@ -50,6 +50,17 @@ class Unit:
                 work += part.work
         return work
 
+    @property
+    def largest_product(self) -> float:
+        """Multiplications of the largest call of BLAS; 0 without any."""
+        sizes = [0.0]
+        for part in self.schedule.parts:
+            if isinstance(part, LoopCall):
+                sizes.append(part.unit.largest_product)
+            elif isinstance(part, Call):
+                sizes.append(part.product)
+        return max(sizes)
+
 
 def unit_of(program: Program) -> Unit:
     """Lower a program, in which every base is an input, a constant, or made by a step."""

@@ -1,0 +1,71 @@
+"""Cholesky factors in C, and the threads that BLAS starts meanwhile."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.compiler.c import blas
+from tests.runtime.compiler.comparing import assert_gradients_same
+
+
+def definite(size: int, dtype: Any, order: Any = "C") -> Any:
+    """A positive definite matrix of which either triangle is enough."""
+    root = np.random.default_rng(size).normal(size=(size, size))
+    return np.array(root @ root.T + size * np.eye(size), dtype, order=order)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("dtype", "precision"), [(np.float64, 1e-12), (np.float32, 2e-5)])
+def test_a_factor_times_itself_is_the_matrix(
+    upper: bool, order: str, dtype: Any, precision: float
+) -> None:
+    given = definite(9, dtype, order)
+    other = np.tril if upper else np.triu
+    given += other(np.ones_like(given), -1 if upper else 1)  # the half that is not read
+    factor = gs.compile(lambda a: gs.linalg.cholesky(a, upper=upper), backend="c")
+    found = factor(gs.from_numpy(given)).numpy()
+    lower = found.T if upper else found
+    np.testing.assert_array_equal(lower, np.tril(lower))
+    np.testing.assert_allclose(lower @ lower.T, definite(9, dtype), rtol=precision, atol=precision)
+    shown = gs.compiler.explain(factor, gs.from_numpy(given)).forward
+    assert "potrf_call('" in shown.source
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_its_gradients(upper: bool) -> None:
+    def logarithm(a: Any) -> Any:
+        return gs.linalg.cholesky(a @ a.t() + 9 * gs.eye(9), upper=upper).diagonal().log().sum()
+
+    given = gs.from_numpy(np.random.default_rng(0).normal(size=(9, 9))).requires_grad_()
+    assert_gradients_same(gs.compile(logarithm, backend="c"), logarithm, [given], rtol=1e-11)
+
+
+def test_what_is_not_definite() -> None:
+    right, wrong = definite(6, np.float64), definite(6, np.float64)
+    wrong[3, 3] = -1.0
+    checked = gs.compile(lambda a: gs.linalg.cholesky(a), backend="c")
+    told = gs.compile(lambda a: gs.linalg.cholesky_ex(a), backend="c")
+    checked(gs.from_numpy(right))
+    with pytest.raises(gs.linalg.LinAlgError, match="not positive-definite"):
+        checked(gs.from_numpy(wrong))
+    for matrix, info in ((right, 0), (wrong, 1)):
+        factor, found = told(gs.from_numpy(matrix))
+        assert (found.item(), found.dtype) == (info, gs.int32)
+        assert bool(factor.isnan().all()) is (info == 1)
+
+
+def test_blas_has_its_threads_again() -> None:
+    addresses = blas.thread_counts()
+    # Of another BLAS than OpenBLAS nothing is set.
+    count = ctypes.CFUNCTYPE(ctypes.c_int)(addresses[0]) if addresses else lambda: 0
+    before = count()
+    program = gs.compile(lambda a, b: a @ b, backend="c")
+    given = gs.from_numpy(definite(90, np.float64))
+    np.testing.assert_allclose(program(given, given).numpy(), given.numpy() @ given.numpy())
+    assert count() == before
