@@ -186,8 +186,18 @@ def _render_one(diagnostic: Diagnostic, file_lines: Sequence[str], style: _Style
             style.blue(f"{gutter} |") + f" {indent}{style.red('^' * width)}",
         ]
     if help:
-        lines.append(style.blue(f"{gutter} =") + f" {style.bold('help')}: {help}")
+        lines.append(_help_line(gutter, "help", help, style))
     return "\n".join(lines)
+
+
+def _help_line(gutter: str, title: str, help: str, style: _Style) -> str:
+    return style.blue(f"{gutter} =") + f" {style.bold(title)}: {help}"
+
+
+def render_help(diagnostic: Diagnostic, help: str, title: str = "help", *, color: bool) -> str:
+    """The line with what helps, for a mistake that was shown before that was known."""
+    gutter = " " * len(str(diagnostic.span.line))
+    return _help_line(gutter, _printable(title), _printable(help), _Style(color))
 
 
 def _window(line: str, span: Span) -> tuple[str, str, int]:

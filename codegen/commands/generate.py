@@ -6,18 +6,21 @@ import dataclasses
 import sys
 import time
 from collections import Counter
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 import click
+from rich.console import Console
 
 from ..certification import check_replaceable, write
-from ..diagnostics import SpecError
+from ..diagnostics import SpecError, render_help
 from ..pipeline import Outcome, ProofFailure, differences, generate
 from ..progress import ProofProgress
 from ..target import Target
 from .options import (
+    end_with_mistakes,
     fail,
     framework_option,
     interrupted,
@@ -28,6 +31,7 @@ from .options import (
     package_option,
     proofs_option,
     show_json,
+    show_mistakes,
     shown_path,
     spec_argument,
 )
@@ -122,10 +126,24 @@ def run(
 
 
 def refuted(failure: ProofFailure, target: Target, *, as_json: bool) -> NoReturn:
-    """Show what is wrong with the formulas, and exit."""
-    from ..mutate.advice import advised  # loads sympy, which a run without proofs spares
+    """Show what is wrong with the formulas, then what helps, and exit."""
+    from ..mutate import advice  # loads sympy, which a run without proofs spares
 
-    fail(advised(failure, target.staged_as), as_json=as_json)
+    if as_json:
+        fail(advice.advised(failure, target.staged_as), as_json=True)
+    error = advice.unadvised(failure)
+    show_mistakes(error)
+    color = sys.stderr.isatty()
+    with Console(stderr=True).status("Looking for what was meant") if color else nullcontext():
+        found = list(advice.helps(failure, target.staged_as))
+    are_many = len(failure.failures) > 1
+    if are_many and found:
+        click.echo("", err=True)
+    for name, help in found:
+        title = f"help for `{name}`" if are_many else "help"
+        click.echo(render_help(error.diagnostics[0], help, title, color=color), err=True)
+    click.echo("", err=True)
+    end_with_mistakes(error)
 
 
 def _texts(target: Target) -> dict[str, str]:

@@ -98,10 +98,21 @@ def fail(
     """Show mistakes and exit with status 1; `texts` has the text of what is no file."""
     if as_json:
         show_json({"ok": False, "mistakes": [asdict(found) for found in error.diagnostics]})
-    else:
-        click.echo(render(error.diagnostics, color=sys.stderr.isatty(), texts=texts), err=True)
-        count = len(error.diagnostics)
-        click.echo(f"\n{count} mistake{'s' if count > 1 else ''}; {end}.", err=True)
+        sys.exit(1)
+    show_mistakes(error, texts)
+    click.echo("", err=True)
+    end_with_mistakes(error, end)
+
+
+def show_mistakes(error: SpecError, texts: Mapping[str, str] | None = None) -> None:
+    """Show mistakes, each where it is."""
+    click.echo(render(error.diagnostics, color=sys.stderr.isatty(), texts=texts), err=True)
+
+
+def end_with_mistakes(error: SpecError, end: str = "nothing was written") -> NoReturn:
+    """Count the mistakes that were shown, and exit with status 1."""
+    count = len(error.diagnostics)
+    click.echo(f"{count} mistake{'s' if count > 1 else ''}; {end}.", err=True)
     sys.exit(1)
 
 

@@ -277,7 +277,8 @@ class Flattener:
         if op.composite is not None:
             return self.run(op.composite.block, args)
         word = op.signature.name.strip("_").removeprefix("linalg_")
-        if not op.differentiable_outputs or not self._moves(op, args):
+        is_fixed = not op.differentiable_outputs or _gives_whole_numbers(args)
+        if is_fixed or not self._moves(op, args):
             return self._fixed(flat, op, f"{word}_value")
         outputs = op.signature.outputs
         if len(named) != len(outputs):
@@ -396,6 +397,14 @@ class Flattener:
                 return params[place].type.is_optional
             return any(p.name == place and p.type.is_optional for p in params)
         return False
+
+
+def _gives_whole_numbers(args: Mapping[str, Any]) -> bool:
+    """Return whether an op is told to give integers or flags, which have no derivative."""
+    match args.get("dtype"):
+        case Const(str() as dtype):
+            return dtype.startswith(("int", "uint", "bool"))
+    return False
 
 
 def _alike(op: OpSpec) -> dict[str, str]:

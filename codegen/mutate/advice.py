@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 from ..diagnostics import SpecError
 from ..failures import refutations
@@ -35,6 +36,31 @@ def advised(failure: ProofFailure, package: str) -> SpecError:
     return refutations(failures)
 
 
+def unadvised(failure: ProofFailure) -> SpecError:
+    """The refutations as diagnostics, without what takes seconds to find."""
+    return refutations(
+        [
+            (op, _without_help(verdict) if place < MOST_FAILURES else verdict)
+            for place, (op, verdict) in enumerate(failure.failures)
+        ]
+    )
+
+
+def helps(failure: ProofFailure, package: str) -> Iterator[tuple[str, str]]:
+    """What helps with each of the first failures, and the op that it is about."""
+    for op, verdict in failure.failures[:MOST_FAILURES]:
+        found = _with_advice(op, verdict, failure, package).counterexample
+        if found is not None and found.suggestion:
+            yield op.name, found.suggestion
+
+
+def _without_help(verdict: OpVerdict) -> OpVerdict:
+    found = verdict.counterexample
+    if found is None:
+        return verdict
+    return dataclasses.replace(verdict, counterexample=dataclasses.replace(found, suggestion=""))
+
+
 def _with_advice(op: OpSpec, verdict: OpVerdict, failure: ProofFailure, package: str) -> OpVerdict:
     found = verdict.counterexample
     if found is None or op.forward is None:
@@ -42,7 +68,10 @@ def _with_advice(op: OpSpec, verdict: OpVerdict, failure: ProofFailure, package:
     everything = failure.planned.everything
     keys = _formulas_behind(op, found.key)
     words = []
-    repair = _repair(op, keys, failure, package)
+    written = [key for key in keys if not _is_derived(op, key)]
+    # A formula that is right and rounds badly looks right with any change that hides it.
+    is_rounding = found.label.endswith("in single precision")
+    repair = None if is_rounding else _repair(op, written, failure, package)
     if repair is not None:
         words.append(f"did you mean `{repair.text}`? ({repair.kind})")
     words += [
@@ -50,10 +79,12 @@ def _with_advice(op: OpSpec, verdict: OpVerdict, failure: ProofFailure, package:
         for key in keys
         if (text := derivative_text(op, key, everything)) and not _is_text_of(repair, text)
     ]
-    if not words:
-        return verdict
+    if not written and keys != ["forward"]:
+        words.append("the rule was derived from `forward`: write that another way, or the rule")
     if repair is None and found.suggestion:
         words.append(found.suggestion)
+    if not words:
+        return verdict
     return dataclasses.replace(
         verdict, counterexample=dataclasses.replace(found, suggestion="; ".join(words))
     )
@@ -64,6 +95,12 @@ def _repair(op: OpSpec, keys: list[str], failure: ProofFailure, package: str) ->
         return find_repair(op, keys, failure.planned, package)
     except Exception:
         return None  # the refutation is what matters: nothing may come in its way
+
+
+def _is_derived(op: OpSpec, key: str) -> bool:
+    """Return whether the rule of an argument or output is none that the author wrote."""
+    rule = op.rule(key) or dict(op.jvps).get(key)
+    return isinstance(rule, AutoElementwise) or (isinstance(rule, Formula) and rule.is_derived)
 
 
 def _is_text_of(repair: Mutant | None, text: str) -> bool:

@@ -20,7 +20,8 @@ def lying_as(tangent: Tensor, primal: Tensor) -> Tensor:
         return tangent
     if not other.flags.writeable or (mine.flags.writeable and same_layout(mine, other)):
         return tangent
-    laid: Any = wrap(Memory(other).show(other).astype(mine.dtype, copy=False))
+    made = Memory(other).show(other).astype(mine.dtype, copy=False)
+    laid: Any = wrap(made.view(type(mine)))  # an array of a proof is of a class of its own
     copied: Tensor = laid.copy_(tangent)
     return copied
 

@@ -14,9 +14,9 @@ from ...spec.model import Example, OpSpec
 from ...spec.vocabulary import FACTORIZATIONS
 from ..calls.points import NoCall, arguments
 from ..calls.structures import structures
-from ..calls.unproved import is_unproved
 from ..identities.run import Call
 from ..inputs.draw import build, examples_of
+from ..inputs.unproved import is_unproved
 from ..numeric.evaluate import Point
 from ..symbolic.decisions import tracing
 

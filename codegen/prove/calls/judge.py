@@ -50,6 +50,9 @@ SINGLE_TOLERANCE = 5e-3
 ROUNDED = 2.0**-22
 """How far arguments are moved to see what rounding does."""
 
+ROUNDINGS = 3
+"""How often that is done: numbers may be rounded to what hides it."""
+
 LARGE = 500.0
 """From this size on an exponential may overflow where the derivative does not."""
 
@@ -351,14 +354,16 @@ class Judge(CallWithDerivatives):
 
     def _loses_digits(self) -> bool:
         """Return whether the values, or the gradients, are far off where numbers are rounded."""
+        return any(self._is_off_where_rounded() for _ in range(ROUNDINGS))
+
+    def _is_off_where_rounded(self) -> bool:
         leaves = [leaf for leaf in self.leaves if self.at(leaf).dtype.kind == "f"]
-        single = Judge(
-            self.spec, self._moved({f: to_single(self.at(f)) for f in leaves}), self.rng, True
-        )
         moved = {f: self.at(f) * (1 + ROUNDED * self.random(self.at(f))) for f in leaves}
         near = Judge(self.spec, self._moved(moved), self.rng, True)
-        single.start()
+        singles = {f: to_single(array) for f, array in moved.items()}
+        single = Judge(self.spec, self._moved(singles), self.rng, True)
         near.start()
+        single.start()
         found = near._vjp(self.leaves, self.weights)
         pairs = [(single.outputs[n], self.outputs[n]) for n in self.names]
         pairs += [(found[leaf], gradient) for leaf, gradient in self.gradients.items()]
@@ -402,9 +407,19 @@ class Judge(CallWithDerivatives):
         """Compare the JVP with the VJP where results are too coarse for slopes."""
         direction = {leaf: self.line(leaf).astype(self.at(leaf).dtype) for leaf in self.leaves}
         tangents = self._jvp(direction)
-        if tangents is not None:
-            forward = direction, tangents
+        if tangents is None:
+            return
+        forward = direction, tangents
+        try:
             self._transposed(self, self.gradients, self.weights, forward, "in single precision")
+        except Mismatch:
+            floats = [leaf for leaf in self.leaves if self.at(leaf).dtype.kind == "f"]
+            doubles = {leaf: self.at(leaf).astype(np.float64) for leaf in floats}
+            exact = Judge(self.spec, self._moved(doubles), self.rng, True)
+            exact.start()
+            exact.gradients = exact._vjp(exact.leaves, exact.weights)
+            if not exact._loses_digits():
+                raise
 
     def _transposed(
         self,

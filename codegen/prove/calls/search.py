@@ -20,6 +20,7 @@ from ..identities.higher_orders import reads_what_it_made
 from ..identities.identity import Mismatch
 from ..identities.run import Call, argument
 from ..inputs.domain import is_at_gap, is_inside
+from ..inputs.unproved import is_unproved
 from ..numeric.limits import Place, check_third_order
 from ..symbolic.special_values import formulas
 from .branches import Branches, Path
@@ -38,7 +39,6 @@ from .structures import (
     unlike_extents,
     with_complex,
 )
-from .unproved import is_unproved
 
 MOST_STRUCTURES = 120
 MOST_SPECIAL = 8

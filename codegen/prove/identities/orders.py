@@ -42,6 +42,7 @@ from .identity import (
     subscript,
     weights,
 )
+from .real_numbers import real_gradients
 from .run import Array, Leaf, Run
 
 
@@ -94,7 +95,7 @@ def nested_identities(
     def compose() -> Composition:
         return Composition(spec, run.inputs.values, run.leaves, motion.given)
 
-    with tracing(run.point):
+    with tracing(run.point), real_gradients(map(run.array, run.leaves)):
         moved = _exact(compose().jvp_of_vjp())
         pulled, pulled_to_tangents = map(_exact, compose().vjp_of_jvp())
         pushed = _exact(compose().jvp_of_jvp())
@@ -107,7 +108,7 @@ def third_identities(spec: OpSpec, run: Run, complete: Callable[[], None]) -> It
     """Yield those of the JVP of the double backward: a change of the second derivatives."""
     motion = _Motion(run, of_inputs_alone=True)
     complete()
-    with tracing(run.point):
+    with tracing(run.point), real_gradients(map(run.array, run.leaves)):
         call = Composition(spec, run.inputs.values, run.leaves, motion.given)
         found = _exact(call.jvp_of_double_backward())
     for leaf in run.leaves:

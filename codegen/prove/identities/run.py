@@ -20,6 +20,7 @@ from ..symbolic.complex_numbers import is_complex
 from ..symbolic.decisions import Decision, ProofError, tracing
 from ..symbolic.symbols import SymArray, expressions
 from .definition import evaluate_definition
+from .real_numbers import real_gradients, real_part_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -93,7 +94,7 @@ def execute(
     derivatives mean something.
     """
     run = Run(inputs, point, differentiable_leaves(spec, inputs))
-    with tracing(point) as trace:
+    with tracing(point) as trace, real_gradients(map(run.array, run.leaves)):
         _forward(spec, run)
         complete()
         if run.leaves and run.outputs:
@@ -283,7 +284,7 @@ def _backward_twice(spec: OpSpec, run: Run) -> None:
         cotangent.requires_grad_()
     for name in run.real_ones:
         if outputs[name].requires_grad:
-            outputs[name].register_hook(_real_part)
+            outputs[name].register_hook(real_part_of)
     leaves = list(call.tensors.values())
     first = grad(roots, leaves, cotangents, create_graph=True, allow_unused=True)
     run.recorded = {leaf: _expressions(g) for leaf, g in zip(call.tensors, first, strict=True)}
@@ -302,13 +303,6 @@ def _backward_twice(spec: OpSpec, run: Run) -> None:
             allow_unused=True,
         )
     run.second = {name: _expressions(g) for name, g in zip(names, found, strict=True)}
-
-
-def _real_part(grad: Any) -> Any:
-    """The gradient of a real tensor, as dtypes make it of floats: symbols do not show them."""
-    from gradspec import real
-
-    return None if grad is None else real(grad)
 
 
 def _forward_mode(spec: OpSpec, run: Run, leaves: list[Leaf]) -> dict[str, Array | None]:

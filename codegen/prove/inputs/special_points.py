@@ -7,6 +7,7 @@ every mode, of elementwise ops the third as well.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ from ..zero.number_fields import numeric_values
 from .domain import is_inside, outside
 from .draw import build
 from .kinks import declared, is_elementwise, single_elements
+from .unproved import is_unproved, unproved_elements
 
 _CONSTANTS = (0.0, 1.0, -1.0, 2.0, 3.0, 0.5)
 _FEW_CONSTANTS = (0.0, 1.0, 2.0)
@@ -66,7 +68,7 @@ def _places(spec: OpSpec, examples: Sequence[Example]) -> Iterator[Place]:
     singular = {f"where {name} is singular" for name in _factored(examples)}
     for values, leaves in _smallest_calls(spec, examples):
         for where, changed in _points_of_arrays(values, leaves):
-            if is_inside(spec.domain, changed):
+            if is_inside(spec.domain, changed) and not is_unproved(spec, changed):
                 yield Place(spec, changed, leaves, where, may_be_nan=where in singular)
 
 
@@ -86,7 +88,7 @@ def _places_of_elements(spec: OpSpec, examples: Iterable[Example]) -> Iterator[P
             leaves,
             "where elements are special",
             is_elementwise=True,
-            excluded=_on_kinks(spec, points),
+            excluded=_excluded(spec, points),
             may_be_nan=outside(spec.domain, points),
         )
         yield place
@@ -155,9 +157,10 @@ def _points_of_elements(values: dict[str, Any], leaves: list[Leaf]) -> dict[str,
     return _replaced(values, dict(zip(leaves, (grid.ravel() for grid in grids), strict=True)))
 
 
-def _on_kinks(spec: OpSpec, values: dict[str, Any]) -> Array | None:
-    """The elements at breakpoints, where the entry states what stands for the derivative."""
-    masks = []
+def _excluded(spec: OpSpec, values: dict[str, Any]) -> Array | None:
+    """The elements at breakpoints, where the entry states what stands for the derivative, and
+    those at which it says that nothing is proved."""
+    masks = unproved_elements(spec, values)
     for kink in declared(spec):
         difference = sympy.sympify(kink.left - kink.right)
         names = sorted(symbol.name for symbol in difference.free_symbols)
@@ -167,7 +170,7 @@ def _on_kinks(spec: OpSpec, values: dict[str, Any]) -> Array | None:
             )
             compute = sympy.lambdify([sympy.Symbol(name) for name in names], by_name, "numpy")
             masks.append(np.asarray(compute(*(values[name] for name in names))) == 0)
-    return np.asarray(np.any(masks, axis=0)) if masks else None
+    return functools.reduce(np.logical_or, masks) if masks else None
 
 
 def _points_of_arrays(

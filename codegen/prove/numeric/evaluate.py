@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -53,6 +54,11 @@ class Point:
     def rounded_to_floats(self) -> Point:
         """The point that floats hold: each value rounded to the nearest."""
         return Point({s: sympy.Rational(float(v)) for s, v in self.values.items()}, self.digits)
+
+    def is_beyond_floats(self) -> bool:
+        """Return whether a number that was evaluated here is too large for a float."""
+        largest = self._mp.mpf(sys.float_info.max)
+        return any(self._mp.isfinite(v) and abs(v) > largest for v in self._known.values())
 
     def value(self, expr: sympy.Expr) -> Any:
         """The value of `expr`, an mpmath number; nan where it has none."""
@@ -110,7 +116,8 @@ class Point:
         if expr.is_Rational:
             return mp.mpf(expr.p) / expr.q
         if expr.is_Add:
-            return mp.fsum(self.value(arg) for arg in expr.args)
+            tail = self._tail(expr)
+            return mp.fsum(self.value(arg) for arg in expr.args) if tail is None else tail
         if expr.is_Mul:
             return mp.fprod(self.value(arg) for arg in expr.args)
         if expr.is_Pow:
@@ -119,6 +126,24 @@ class Point:
         if function is None:
             return self._by_sympy(expr)
         return function(*(self.value(arg) for arg in expr.args))
+
+    def _tail(self, expr: sympy.Add) -> Any | None:
+        """The value of `1 + erf(x)`, `1 - erf(x)` or `2 - erfc(x)`, or of a multiple of one.
+
+        As a sum it has no digits where its terms cancel. None for other sums.
+        """
+        number, *others = expr.args
+        if len(others) > 1 or not number.is_Rational:
+            return None
+        factor, function = others[0].as_coeff_Mul()
+        if isinstance(function, sympy.erf) and abs(factor) == abs(number):
+            is_lower = factor == number
+        elif isinstance(function, sympy.erfc) and number == -2 * factor:
+            is_lower, number = True, -factor
+        else:
+            return None
+        x = self.value(function.args[0])
+        return self.value(number) * self._mp.erfc(-x if is_lower else x)
 
     def _power(self, expr: sympy.Expr) -> Any:
         base = self.value(expr.base)

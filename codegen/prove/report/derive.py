@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import sympy
@@ -31,7 +31,8 @@ SHORTENING_SECONDS = 5.0
 _OVERFLOWING = frozenset({"exp", "exp2", "expm1", "sinh", "cosh"})
 
 _FOREIGN = 30
-"""What one of these costs where the forward does not call it: `exp` in place of `sigmoid`."""
+"""What one of these costs where the forward does not call it: `exp` in place of `sigmoid`, or
+`exp(x)` in place of `exp(-x)`, one of which overflows where the other does not."""
 
 _GRAD = sympy.Symbol("grad", real=True)
 _RESULT = sympy.Symbol("result", real=True)
@@ -99,8 +100,10 @@ class _Derivation:
             except FormulaError as error:
                 reason = f"of sympy's derivative, {error.message}"
             else:
-                foreign = (called - written) & _OVERFLOWING
-                price = cost(candidate) + _FOREIGN * len(foreign)
+                foreign = len((called - written) & _OVERFLOWING)
+                new = candidate.atoms(sympy.exp) - forward.atoms(sympy.exp)
+                foreign += sum(not each.has(_RESULT) for each in new)
+                price = cost(candidate) + _FOREIGN * foreign
                 texts[text] = min(price, texts.get(text, price))
         if not texts:
             raise NotSymbolic(reason)
@@ -156,15 +159,18 @@ def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:
 def _by_intervals(derivative: sympy.Piecewise, x: sympy.Symbol) -> sympy.Piecewise:
     """The pieces of a function of one number, in the order of the intervals that they hold on.
 
-    sympy's own, folded out of nested ones, have conditions that cannot hold.
+    sympy's own, folded out of nested ones, have conditions that cannot hold. Raises NotSymbolic
+    where two kinks are at one point: their pieces there, put together, are those of no side.
     """
-    if len(derivative.args) < 3 or derivative.free_symbols != {x}:
+    sides = _sides(derivative, x)
+    found = [_border(relation, x) for relation in sides]
+    borders = [border for border in found if border is not None]
+    if len(derivative.args) < 3 or derivative.free_symbols != {x} or None in found:
+        if not all(_are_apart(*pair, x) for pair in combinations(sides, 2)):
+            raise NotSymbolic("two of its comparisons may be ties at once")
         return derivative
-    conditions = [condition for _, condition in derivative.args]
-    compared = {each for one in conditions for each in one.atoms(sympy.core.relational.Relational)}
-    borders = {number for each in compared for number in _border(each, x)}
-    points = sorted(border for border in borders if border is not None)
-    if None in borders or not points:
+    points = sorted({*borders})
+    if not points:
         return derivative
     between = [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]
     values = [_piece(derivative, x, point) for point in between]
@@ -174,18 +180,39 @@ def _by_intervals(derivative: sympy.Piecewise, x: sympy.Symbol) -> sympy.Piecewi
         if values[place] == after and here == after:
             continue
         if here not in (values[place], after):
+            if len([each for each in borders if each == border]) > 1:
+                raise NotSymbolic("two of its comparisons are ties at once")
             return derivative
         pieces.append((values[place], x <= border if here == values[place] else x < border))
     return sympy.Piecewise(*pieces, (values[-1], True), evaluate=False)
 
 
-def _border(relation: Any, x: sympy.Symbol) -> list[Expr | None]:
-    """The numbers at which a comparison changes; None if they are not known."""
+def _sides(derivative: sympy.Piecewise, x: sympy.Symbol) -> list[Any]:
+    """The comparisons of `x` in the conditions; one of those that are each other's negation."""
+    found: dict[Any, Any] = {}
+    for _, condition in derivative.args:
+        for each in condition.atoms(sympy.core.relational.Relational):
+            if each.has(x):
+                found.setdefault(frozenset((each.canonical, each.negated.canonical)), each)
+    return list(found.values())
+
+
+def _are_apart(one: Any, other: Any, x: sympy.Symbol) -> bool:
+    """Return whether two comparisons are ties at no common place, as far as that is seen."""
+    borders = _border(one, x), _border(other, x)
+    if None not in borders:
+        return bool(borders[0] != borders[1])
+    first, second = one.lhs - one.rhs, other.lhs - other.rhs
+    return any(d != 0 and not d.has(x) for d in (first - second, first + second))
+
+
+def _border(relation: Any, x: sympy.Symbol) -> Expr | None:
+    """The number at which a comparison changes; None if it is not known."""
     difference = relation.lhs - relation.rhs
     if not difference.is_polynomial(x) or sympy.degree(difference, x) > 1:
-        return [None]
+        return None
     (root,) = sympy.solve(difference, x) or [None]
-    return [root]
+    return root
 
 
 def _piece(derivative: sympy.Piecewise, x: sympy.Symbol, point: Expr) -> Expr:
