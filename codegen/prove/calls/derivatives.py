@@ -80,14 +80,20 @@ class CallWithDerivatives(CallWithNumbers):
     def _refuse(self, error: Exception, key: str, what: str) -> NoReturn:
         """Raise Mismatch for a rule that raises where the forward did not.
 
-        A derivative may say that it is not implemented, and formulas make their own calls only.
+        A derivative may say that it is not implemented, or refuse indices that count from the end,
+        which NumPy takes and PyTorch's ops do not. Formulas make their own calls only.
         """
         if isinstance(error, Mismatch):
             raise error
         text = f"raises {type(error).__name__}: {error}"
-        if "not implemented" in text or self.spec.is_called_by_formulas:
+        is_meant = not (self.spec.is_called_by_formulas or self._has_negative_indices())
+        if "not implemented" in text or not is_meant:
             raise NoCall(text) from None
         raise Mismatch(f"{what} {key}", key, text) from None
+
+    def _has_negative_indices(self) -> bool:
+        arrays = (value for value in self.values.values() if isinstance(value, np.ndarray))
+        return any(array.dtype.kind == "i" and (array < 0).any() for array in arrays)
 
     def _fits(self, found: Array, of: Array, label: str, key: str) -> None:
         if found.shape == of.shape and (found.dtype == of.dtype or self.may_be_cast):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import sympy
+from mpmath.libmp import NoConvergence
 
 from ..numeric.evaluate import Point, to_float
 
@@ -75,8 +77,9 @@ def _zeros(site: sympy.Expr, symbol: sympy.Symbol, point: Point) -> list[float]:
     others = {s: point.values[s] for s in site.free_symbols if s != symbol}
     alone = site.subs(others)
     if alone.is_polynomial(symbol) and sympy.degree(alone, symbol) <= _MAX_DEGREE:
-        roots = sympy.Poly(alone, symbol).nroots(n=20, maxsteps=200)
-        return [float(root) for root in roots if root.is_real]
+        with suppress(NoConvergence):  # of roots that lie close to each other
+            roots = sympy.Poly(alone, symbol).nroots(n=20, maxsteps=200)
+            return [float(root) for root in roots if root.is_real]
     return [
         _bisected(site, symbol, point, low, high)
         for low, high in pairwise(_GRID)
