@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +22,9 @@ from .units import Unit, size_of, unit_of
 
 SHARED_FROM: Final = 500
 """Operations from which nests that are alike become one function."""
+
+HELPERS: Final = {"remainder": (), "floor_divide": (), "logaddexp": ("exp", "log1p")}
+"""Functions that C lacks, with the functions that they call."""
 
 LEAF: Final = 64
 """Rows of a triangular system up to which BLAS solves it as a whole."""
@@ -131,19 +136,46 @@ class _Text:
         for called, body, call in self.calls:
             if body.uses > 1:
                 called.lines = [call]
-        return str(
-            template("program.c.j2", "c").render(
-                bodies=[body for body in self.bodies.found.values() if body.uses > 1],
-                functions=self.functions,
-                statistics=statistics,
-                leaf=LEAF,
-                functions_of_one=MATH_FUNCTIONS,
-                functions_of_two=MATH_FUNCTIONS_OF_TWO,
-                ordered=[
-                    (dtype.name, ctype) for dtype, ctype in C_TYPES.items() if dtype.kind != "b"
-                ],
-            )
+        bodies = [body for body in self.bodies.found.values() if body.uses > 1]
+        text = template("program.c.j2", "c").render(
+            bodies=bodies,
+            functions=self.functions,
+            statistics=statistics,
+            leaf=LEAF,
+            **_declared(bodies, self.functions),
         )
+        return _EMPTY_LINES.sub("\n\n", text)
+
+
+def _declared(bodies: list[Body], functions: list[Function]) -> dict[str, Any]:
+    """Return what has to stand before functions, because they call it."""
+    lines = [line for body in bodies for line in body.lines]
+    for function in functions:
+        lines += [line for worker in function.workers for line in worker.lines]
+        lines += [line for part in function.parts for line in part.lines]
+    called = {*_CALLED.findall("\n".join(lines))}
+    helpers = [name for name in HELPERS if called & {f"gs_{name}", f"gs_{name}f"}]
+    called |= {f"gs_{name}" for helper in helpers for name in HELPERS[helper]}
+    named = [(dtype.name, ctype) for dtype, ctype in C_TYPES.items()]
+    return {
+        "helpers": helpers,
+        "functions_of_one": _among(MATH_FUNCTIONS, called),
+        "functions_of_two": _among(MATH_FUNCTIONS_OF_TWO, called),
+        "ordered": [
+            (name, ctype)
+            for name, ctype in named
+            if called & {f"gs_maximum_{name}", f"gs_minimum_{name}"}
+        ],
+        "calls_blas": any(name.endswith("_call") for name in called),
+    }
+
+
+_EMPTY_LINES: Final = re.compile(r"\n{3,}")
+_CALLED: Final = re.compile(r"\bgs_\w+")
+
+
+def _among(names: Iterable[str], called: Set[str]) -> list[str]:
+    return [name for name in names if called & {f"gs_{name}", f"gs_{name}f"}]
 
 
 def _lines(
