@@ -74,15 +74,19 @@ def _with_advice(op: OpSpec, verdict: OpVerdict, failure: ProofFailure, package:
     repair = None if is_rounding else _repair(op, written, failure, package)
     if repair is not None:
         words.append(f"did you mean `{repair.text}`? ({repair.kind})")
-    words += [
+    derivatives = [
         f"sympy's derivative by `{key}` is `{text}`"
         for key in keys
         if (text := derivative_text(op, key, everything)) and not _is_text_of(repair, text)
     ]
+    words += derivatives
     if not written and keys != ["forward"]:
         words.append("the rule was derived from `forward`: write that another way, or the rule")
-    if repair is None and found.suggestion:
-        words.append(found.suggestion)
+    suggestion = found.suggestion
+    if derivatives and suggestion.startswith("sympy's derivative"):  # the same, of one element
+        suggestion = suggestion.partition("; ")[2]
+    if repair is None and suggestion:
+        words.append(suggestion)
     if not words:
         return verdict
     return dataclasses.replace(
