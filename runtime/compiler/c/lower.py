@@ -438,6 +438,8 @@ _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "select_backward": Lowering._select_backward,
     "solve_triangular": Lowering._triangle,
     "cholesky_ex": Lowering._factor,
+    "tril": lambda _, step: triangles.part(step, lower=True),
+    "triu": lambda _, step: triangles.part(step, lower=False),
 }
 _OF_SEVERAL: Final = frozenset({"kernels.cholesky_ex"})
 """Those with several results."""

@@ -1,4 +1,4 @@
-"""Triangular systems, by substitution or BLAS, and Cholesky factors, by LAPACK."""
+"""Triangles of matrices, triangular systems by substitution or BLAS, Cholesky factors by LAPACK."""
 
 from __future__ import annotations
 
@@ -144,4 +144,47 @@ def factor(step: Step) -> list[Operation] | None:
     return [
         Call(step, out, (matrix,), lines, count**3 / 3, count**3 / 6),
         Call(step, info, (out,), [told]),
+    ]
+
+
+def part(step: Step, *, lower: bool) -> list[Operation] | None:
+    """Return the operation of `kernels.tril` or `kernels.triu`: elements, and zeros for others."""
+    matrix, diagonal = step.args
+    (out,) = step.outputs
+    if step.kwargs or matrix.shape != out.shape or matrix.dtype != out.dtype:
+        return None
+    rows, columns = out.shape[-2:]
+    ctype, size = C_TYPES[out.dtype], out.dtype.itemsize
+    names = [f"b{nr}" for nr in range(len(out.shape) - 2)]
+    loops = [
+        f"for (long {name} = 0; {name} < {length}; {name}++)"
+        for name, length in zip(names, out.shape[:-2], strict=True)
+    ]
+    places = [
+        " + ".join(f"{name} * {stride // size}" for name, stride in pairs) or "0"
+        for pairs in (
+            [*zip((*names, "i"), value.strides[:-1], strict=True)] for value in (matrix, out)
+        )
+    ]
+    across = [value.strides[-1] // size for value in (matrix, out)]
+    copied, zeros = f"to[j * {across[1]}] = from[j * {across[0]}]", f"to[j * {across[1]}] = 0"
+    first, second = (copied, zeros) if lower else (zeros, copied)
+    return [
+        Call(
+            step,
+            out,
+            (matrix,),
+            [
+                *loops,
+                f"for (long i = 0; i < {rows}; i++) {{{{",
+                f"    const {ctype} *from = (const {ctype} *)({{0}}) + {places[0]};",
+                f"    {ctype} *to = ({ctype} *)({{out}}) + {places[1]};",
+                f"    long middle = i + {diagonal + (1 if lower else 0)};",
+                f"    middle = middle < 0 ? 0 : middle > {columns} ? {columns} : middle;",
+                f"    for (long j = 0; j < middle; j++) {first};",
+                f"    for (long j = middle; j < {columns}; j++) {second};",
+                "}}",
+            ],
+            float(out.size),
+        )
     ]

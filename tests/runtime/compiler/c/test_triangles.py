@@ -62,3 +62,17 @@ def test_a_zero_on_the_diagonal() -> None:
     np.testing.assert_array_equal(np.isnan(found.numpy()), np.isnan(expected.numpy()))
     np.testing.assert_array_equal(np.isinf(found.numpy()), np.isinf(expected.numpy()))
     np.testing.assert_allclose(found[:3].numpy(), expected[:3].numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (3, 7), (7, 3), (2, 3, 4, 4)])
+@pytest.mark.parametrize("diagonal", [-9, -2, 0, 1, 9])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.bool_])
+def test_triangles_of_matrices(shape: tuple[int, ...], diagonal: int, dtype: Any) -> None:
+    given = (np.random.default_rng(0).normal(size=shape) * 3).astype(dtype)
+    for function, meant in ((gs.tril, np.tril), (gs.triu, np.triu)):
+        compiled = gs.compile(lambda x, f=function: f(x, diagonal), backend="c")
+        for array in (given, given.swapaxes(-1, -2)):
+            tensor = gs.from_numpy(array)
+            np.testing.assert_array_equal(compiled(tensor).numpy(), meant(array, diagonal))
+            source = gs.compiler.explain(compiled, tensor).forward.source
+            assert "const char *part0(" in source
