@@ -6,20 +6,32 @@ from .control_flow import cond as cond
 from .control_flow import fori_loop as fori_loop
 from .control_flow import scan as scan
 from .control_flow import while_loop as while_loop
+from .entrance import compile as compile
+from .entrance import disable as disable
+from .entrance import is_compiling as is_compiling
+from .entrance import is_dynamo_compiling as is_dynamo_compiling
+from .entrance import is_exporting as is_exporting
+from .entrance import list_backends as list_backends
 from .errors import CaptureError as CaptureError
 from .explanation import Explanation as Explanation
 from .explanation import explain as explain
 from .function import CompiledFunction as CompiledFunction
-from .function import compile as compile
+from .module import OptimizedModule as OptimizedModule
 
 __all__ = [
     "CaptureError",
     "CompiledFunction",
     "Explanation",
+    "OptimizedModule",
     "compile",
     "cond",
+    "disable",
     "explain",
     "fori_loop",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "list_backends",
     "scan",
     "while_loop",
 ]

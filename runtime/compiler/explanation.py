@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from .entrance import compile
 from .executable import Executable, Gradients
-from .function import CompiledFunction, compile
+from .function import CompiledFunction
+from .module import OptimizedModule
 from .numpy_backend import source_of as numpy_source_of
 from .program import Loop, Program, Step, Value, rewrite
 from .steps import function_of
@@ -107,7 +109,8 @@ def explain(
     shows where the work is, not its time. Nothing is written to, and random generators stay as
     they are. RuntimeError where the function runs as it is (`fullgraph=False`).
     """
-    compiled = function if isinstance(function, CompiledFunction) else compile(function)
+    known = isinstance(function, CompiledFunction | OptimizedModule)
+    compiled: Any = function if known else compile(function)
     entry = compiled.entry_for(*args, **kwargs)
     executable = entry.executable
     if executable is None:

@@ -16,7 +16,7 @@ from ..core.user_warnings import warn
 from ..func.trees import leaves_of, map_leaves
 from ..inplace.allowed_mutation import keep_saved
 from ..inplace.ops import mark_written
-from .backends import Backend, backend_of
+from .backends import Backend
 from .backward import CompiledFunctionBackward
 from .capture import Resize, thread
 from .dynamic import Family, capture, guessed, varied, without_size
@@ -145,6 +145,10 @@ class CompiledFunction:
             )
         if entry.fast_call is not None:
             self._fast = len(args), entry.fast_call
+
+    def options(self) -> tuple[Any, ...]:
+        """What it was made with beside the function."""
+        return Backend(self.backend.name), self.fullgraph, self.check, self.dynamic
 
     def entry_for(self, *args: Any, **kwargs: Any) -> Entry:
         """Return the program of a call, captured if there is none yet; the call is not run."""
@@ -343,52 +347,6 @@ class CompiledFunction:
             f"{self._captures + 1}th time, because {changed} has changed. Pass a tensor in place "
             "of a number that changes, and call it with few shapes, or with dynamic=True"
         )
-
-
-def compile(
-    function: Callable[..., Any] | None = None,
-    *,
-    backend: str = "auto",
-    fullgraph: bool = True,
-    check: bool = False,
-    dynamic: bool = False,
-) -> Any:
-    """Return a function that computes the same by a program that is captured at its first call.
-
-    Parameters
-    ----------
-    function
-        A function of tensors, in nested tuples, lists and dicts, or a Module. Without it, a
-        decorator. Tensors of closures, modules and optimizers are inputs of the program, read, and
-        written to, where they are; all else that is no tensor is taken as constant, and
-        guarded: if it changes, the function is captured again.
-    backend
-        "c" builds with the system's compiler, "numpy" needs none; "auto" is the first of both
-        that there is.
-    fullgraph
-        Raise `CaptureError` where the function cannot be captured; else call it as it is.
-    check
-        Compare the results of each new program with those of the function itself, which is called
-        for it; one that writes to its arguments or draws random numbers is not compared.
-        RuntimeError if they differ.
-    dynamic
-        Let the leading dimension of arguments vary: one capture does for all sizes from 2 on. It
-        is that of the first tensor that requires no gradient, and of all arguments that have
-        the same; or what has varied between two calls. Where the function does not allow that, each
-        size has a capture of its own, and a warning says why.
-
-    Raises
-    ------
-    CaptureError
-        At the first call: if a condition, or a shape, depends on the values of tensors; if a side
-        effect would be lost. It names the line, and says what to write instead.
-    """
-    chosen = backend_of(backend)
-    if function is None:
-        return lambda decorated: CompiledFunction(decorated, chosen, fullgraph, check, dynamic)
-    if not callable(function):
-        raise TypeError(f"gs.compile: expected a function, got {type(function).__name__}")
-    return CompiledFunction(function, chosen, fullgraph, check, dynamic)
 
 
 # ---- one call
