@@ -151,6 +151,8 @@ class BatchNorm(Module):
     """Batch normalisation: each channel gets mean 0 and variance 1, then scale and shift."""
 
     ndims: tuple[int, ...]
+    _version = 2
+    """States of version 1, or of none, may lack `num_batches_tracked`."""
 
     def __init__(
         self,
@@ -179,6 +181,16 @@ class BatchNorm(Module):
         self.register_buffer("running_var", wrap(np.ones(num_features, real)) if tracked else None)
         self.register_buffer("num_batches_tracked", wrap(np.array(0)) if tracked else None)
         self.reset_parameters()
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: dict[str, Any], *rest: Any
+    ) -> None:
+        """Load the state of this module; one from before batches were counted keeps the count."""
+        key = f"{prefix}num_batches_tracked"
+        is_old = (local_metadata.get("version") or 1) < 2
+        if is_old and self.track_running_stats and key not in state_dict:
+            state_dict[key] = self.num_batches_tracked
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def reset_running_stats(self) -> None:
         """Start the running statistics anew: mean 0, variance 1, no batches."""

@@ -35,7 +35,7 @@ class LoadedKeys(NamedTuple):
     def __repr__(self) -> str:
         if self.missing_keys or self.unexpected_keys:
             return (
-                f"LoadedKeys(missing_keys={self.missing_keys}, "
+                f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
                 f"unexpected_keys={self.unexpected_keys})"
             )
         return "<All keys matched successfully>"

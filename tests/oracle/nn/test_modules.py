@@ -509,3 +509,17 @@ def replaced_values(library):
         layer.cpu() is layer,
         str(layer.half().bias.dtype)[-7:],
     )
+
+
+@behaviour
+def states_from_before_batches_were_counted(library: Any) -> Any:
+    net = library.nn.Sequential(library.nn.Linear(2, 2), library.nn.BatchNorm1d(2))
+    state = {k: v for k, v in net.state_dict().items() if "num_batches" not in k}
+    counted = net.state_dict()
+    del counted["1.num_batches_tracked"]
+    return [
+        repr(net.load_state_dict(state)),
+        repr(net.load_state_dict({"0.bias": library.ones(2)}, strict=False)),
+        attempt(lambda: net.load_state_dict(counted)),
+        {key: value["version"] for key, value in counted._metadata.items()},
+    ]
