@@ -60,7 +60,21 @@ class Constraint:
         raise NotImplementedError(f"{type(self).__name__} does not define check")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__.lstrip('_')}()"
+        bounds = ", ".join(
+            f"{name}={vars(self)[name]}"
+            for name in ("lower_bound", "upper_bound")
+            if self.shows_bounds and name in vars(self)
+        )
+        return f"{_title(self)}({bounds})"
+
+    shows_bounds = True
+    """Whether `repr` has the bounds."""
+
+
+def _title(constraint: Constraint) -> str:
+    """PyTorch's name of a constraint's class: `greater_than` is a GreaterThan there."""
+    name = type(constraint).__name__.lstrip("_")
+    return name.title().replace("_", "") if name.islower() else name
 
 
 class _Dependent(Constraint):
@@ -252,12 +266,16 @@ class independent(Constraint):
             result = result.all(-1)
         return result
 
+    def __repr__(self) -> str:
+        return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+
 
 class multinomial(Constraint):
     """Vectors of whole numbers from 0 that sum to `upper_bound`."""
 
     is_discrete = True
     event_dim = 1
+    shows_bounds = False
 
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
@@ -301,6 +319,9 @@ class MixtureSameFamilyConstraint(Constraint):
         result = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         count = value.ndim - self.event_dim
         return result.reshape((*result.shape[:count], -1)).all(-1)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_constraint!r})"
 
 
 class _Parts(Constraint):

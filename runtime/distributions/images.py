@@ -184,7 +184,7 @@ class InverseGamma(_Image):
     def mean(self) -> Any:
         """Return the mean; infinite where there is none."""
         found = self.rate / (self.concentration - 1)
-        return ops.where(self.concentration > 1, found, found * 0 + math.inf)
+        return ops.where(self.concentration > 1, found, constant_like(found, math.inf))
 
     @property
     def mode(self) -> Any:
@@ -196,7 +196,7 @@ class InverseGamma(_Image):
         """Return the variance; infinite where there is none."""
         a = self.concentration
         found = self.rate**2 / ((a - 1) ** 2 * (a - 2))
-        return ops.where(a > 2, found, found * 0 + math.inf)
+        return ops.where(a > 2, found, constant_like(found, math.inf))
 
     def entropy(self) -> Any:
         """Compute the entropy."""

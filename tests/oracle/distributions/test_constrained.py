@@ -231,3 +231,28 @@ def test_at_even_odds(torch: Any) -> None:
         return [item if isinstance(item, str) else item.detach() for item in found], grads
 
     assert_same(behaviour, torch)
+
+
+def test_constraints_are_shown_with_their_bounds(torch: Any) -> None:
+    def shown(library: Any) -> Any:
+        c = library.distributions.constraints
+        given = (
+            *(c.real, c.positive, c.nonnegative, c.unit_interval, c.simplex, c.lower_cholesky),
+            *(c.real_vector, c.nonnegative_integer, c.greater_than(0.1), c.greater_than_eq(1)),
+            *(c.less_than(2.0), c.interval(0.0, 1.5), c.half_open_interval(0, 1), c.boolean),
+            *(c.integer_interval(0, 3), c.multinomial(3), c.dependent, c.positive_definite),
+            *(c.independent(c.positive, 2), c.MixtureSameFamilyConstraint(c.positive)),
+            *(c.cat([c.real]), c.stack([c.real])),
+        )
+        return [repr(each) for each in given]
+
+    assert_same(shown, torch)
+
+
+def test_infinite_moments_at_the_border(torch: Any) -> None:
+    def moments(library: Any) -> Any:
+        shape = library.tensor([0.5, 1.0, 1.5, 2.0, 3.0])
+        found = library.distributions.InverseGamma(shape, library.ones(5))
+        return found.mean, found.variance, found.stddev
+
+    assert_same(moments, torch)
