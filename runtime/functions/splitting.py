@@ -28,8 +28,27 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     try:
         return Size(np.broadcast_shapes(*sizes))
     except ValueError:
-        listed = ", ".join(str(list(size)) for size in sizes)
-        raise RuntimeError(f"shapes {listed} cannot be broadcast to a single shape") from None
+        position, back, common = _first_mismatch(sizes)
+        raise RuntimeError(
+            f"Attempting to broadcast a dimension of length {sizes[position][back]} at {back}! "
+            f"Mismatching argument at index {position} had {sizes[position]}; but expected shape "
+            f"should be broadcastable to {common}"
+        ) from None
+
+
+def _first_mismatch(sizes: Sequence[tuple[int, ...]]) -> tuple[int, int, list[int]]:
+    """Which shape does not broadcast with those before it, at which dimension, and what these have.
+
+    Dimensions are counted from the last, as -1, -2 and so on.
+    """
+    common = [1] * max(map(len, sizes))
+    for position, size in enumerate(sizes):
+        for back in range(-1, -1 - len(size), -1):
+            if size[back] != 1 and common[back] != size[back]:
+                if common[back] != 1:
+                    return position, back, common
+                common[back] = size[back]
+    raise AssertionError("the shapes broadcast")
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -40,7 +59,16 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
                 f"expected Tensor as element {position} in argument 0, but got "
                 f"{type(tensor).__name__}"
             )
-    shape = broadcast_shapes(*(tensor.shape for tensor in tensors))
+    sizes = [tuple(tensor.shape) for tensor in tensors]
+    try:
+        shape = Size(np.broadcast_shapes(*sizes))
+    except ValueError:
+        position, back, common = _first_mismatch(sizes)
+        ndim = max(map(len, sizes[: position + 1]))
+        raise RuntimeError(
+            f"The size of tensor a ({common[back]}) must match the size of tensor b "
+            f"({sizes[position][back]}) at non-singleton dimension {ndim + back}"
+        ) from None
     return tuple(x if x.shape == shape else ops.expand(x, shape) for x in tensors)
 
 

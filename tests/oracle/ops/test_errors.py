@@ -160,3 +160,25 @@ def test_same_type(text: str) -> None:
         refused(Library(torch, torch.nn.functional))
     with pytest.raises(expected.type, match=r"."):
         refused(Library(gs, nn_functional))
+
+
+BROADCAST: dict[str, Callable[[Library], Any]] = {
+    "two vectors": lambda t: t.broadcast_tensors(t.f(2), t.f(3)),
+    "a middle one": lambda t: t.broadcast_tensors(t.f(1), t.f(4, 2), t.f(2, 3, 2)),
+    "a last one": lambda t: t.broadcast_tensors(t.f(4, 2), t.f(2), t.f(1, 3, 2)),
+    "shapes": lambda t: t.broadcast_shapes((2,), (3,)),
+    "shapes of several dimensions": lambda t: t.broadcast_shapes((1, 4, 2), 2, (3, 3, 1)),
+    "parameters": lambda t: t.distributions.Normal(t.f(2), t.f(3)),
+}
+
+
+@pytest.mark.parametrize("text", BROADCAST)
+def test_same_message_where_shapes_differ(text: str) -> None:
+    import torch
+
+    messages = []
+    for library in (Library(torch, None), Library(gs, None)):
+        with pytest.raises(RuntimeError) as refused:
+            BROADCAST[text](library)
+        messages.append(str(refused.value))
+    assert messages[1] == messages[0]
