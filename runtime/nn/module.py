@@ -537,6 +537,10 @@ class Module:
 
     # ---- its text
 
+    def _get_name(self) -> str:
+        """The name that `repr` shows; `__repr__` of one's own may call it."""
+        return type(self).__name__
+
     def extra_repr(self) -> str:
         """Show the module's own settings in its `repr`."""
         return ""
@@ -549,9 +553,9 @@ class Module:
         ]
         lines = [*(extra.split("\n") if extra else []), *inside]
         if len(lines) <= 1 and not inside:
-            return f"{type(self).__name__}({extra})"
+            return f"{self._get_name()}({extra})"
         body = "\n  ".join(lines)
-        return f"{type(self).__name__}(\n  {body}\n)"
+        return f"{self._get_name()}(\n  {body}\n)"
 
 
 def clear_grad(tensor: Tensor, set_to_none: bool) -> None:

@@ -62,3 +62,16 @@ def test_same_padding_has_no_stride() -> None:
     for nn in (gs.nn, torch.nn):
         with pytest.raises(ValueError, match="not supported for strided convolutions"):
             nn.Conv2d(1, 1, 3, stride=2, padding="same")
+
+
+def test_a_name_of_ones_own() -> None:
+    import torch
+
+    def shown(nn):
+        class Block(nn.Sequential):
+            def _get_name(self):
+                return "Residual" + super()._get_name()
+
+        return repr(Block(nn.ReLU()))
+
+    assert shown(gs.nn) == shown(torch.nn)
