@@ -45,12 +45,11 @@ class RandomSampler(Sampler[int]):
         generator: Any = None,
     ) -> None:
         _check_flag("replacement", replacement)
-        if num_samples is not None:
-            _check_count(num_samples)
         self.data_source = data_source
         self.replacement = replacement
         self._num_samples = num_samples
         self.generator = generator
+        _check_count(self.num_samples)
 
     @property
     def num_samples(self) -> int:
