@@ -98,7 +98,10 @@ class Optimizer:
         known = {id(param) for group in self.param_groups for param in group["params"]}
         for param in params:
             if not isinstance(param, Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, not {type(param).__name__}")
+                raise TypeError(
+                    "optimizer can only optimize Tensors, but one of the params is "
+                    f"{type(param).__name__}"
+                )
             is_free = self.defaults.get("differentiable") or param.is_leaf or param.retains_grad
             if not is_free:
                 raise ValueError("can't optimize a non-leaf Tensor")

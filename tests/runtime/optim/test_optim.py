@@ -203,7 +203,7 @@ def test_wrong_parameters():
         SGD([], lr=0.1)
     with pytest.raises(TypeError, match="iterable of Tensors"):
         SGD(x, lr=0.1)
-    with pytest.raises(TypeError, match="can only optimize Tensors, not int"):
+    with pytest.raises(TypeError, match="one of the params is int"):
         SGD([1], lr=0.1)
     with pytest.raises(ValueError, match="non-leaf"):
         SGD([x * 2], lr=0.1)
