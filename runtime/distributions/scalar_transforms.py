@@ -154,6 +154,10 @@ class ComposeTransform(Transform):
         """Return the product of those of the parts."""
         return math.prod(part.sign for part in self.parts)
 
+    def __repr__(self) -> str:
+        parts = ",\n    ".join(map(repr, self.parts))
+        return f"{type(self).__name__}(\n    {parts}\n)"
+
     def _call(self, x: Any) -> Any:
         for part in self.parts:
             x = part(x)

@@ -256,3 +256,12 @@ def test_infinite_moments_at_the_border(torch: Any) -> None:
         return found.mean, found.variance, found.stddev
 
     assert_same(moments, torch)
+
+
+def test_composed_transforms_are_shown_with_their_parts(torch: Any) -> None:
+    def shown(library: Any) -> Any:
+        d = library.distributions
+        parts = [d.ExpTransform(), d.IndependentTransform(d.SigmoidTransform(), 1)]
+        return [repr(d.ComposeTransform(chosen)) for chosen in (parts, parts[:1], [])]
+
+    assert_same(shown, torch)
