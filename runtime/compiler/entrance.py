@@ -37,10 +37,9 @@ def compile(
     ----------
     function
         A function of tensors, in nested tuples, lists and dicts, or a Module, for which a Module is
-        returned. Without it, a
-        decorator. Tensors of closures, modules and optimizers are inputs of the program, read, and
-        written to, where they are; all else that is no tensor is taken as constant, and
-        guarded: if it changes, the function is captured again.
+        returned. Without it, a decorator. Tensors of closures, modules and optimizers are inputs
+        of the program, read, and written to, where they are; all else that is no tensor is taken
+        as constant, and guarded: if it changes, the function is captured again.
     backend
         "c" builds with the system's compiler, "numpy" needs none; "auto" is the first of both
         that there is. PyTorch's "inductor" is "auto", its "aot_eager" and "eager" are "numpy".
