@@ -33,6 +33,10 @@ _ROUNDING = 1e-15
 """What remains of terms of any order, relative to their sum without signs."""
 
 
+class NumbersDiffer(Mismatch):
+    """A float is not what symbols say; shapes and dtypes are."""
+
+
 def check_agreement(spec: OpSpec, run: Run) -> int:
     """Compare all arrays, and count them. Raises Mismatch naming the first that disagrees.
 
@@ -255,7 +259,7 @@ def _compare_floats(
     close = np.isclose(found, wanted, rtol=tolerance, atol=slack, equal_nan=True)
     if not close.all():
         index = tuple(int(i) for i in np.argwhere(~close)[0])
-        raise Mismatch(
+        raise NumbersDiffer(
             label,
             key,
             f"{list(index)} is {found[index]!r} as a float, but {source} {wanted[index]!r}",

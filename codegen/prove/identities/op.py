@@ -40,7 +40,7 @@ from ..symbolic.complex_numbers import complex_examples, complex_numbers_given
 from ..symbolic.decisions import ProofError
 from ..symbolic.special_values import special_examples
 from ..zero.is_zero import Region, compare
-from .agreement import check_agreement, check_definition
+from .agreement import NumbersDiffer, check_agreement, check_definition
 from .higher_orders import HigherOrders
 from .identity import (
     Derivatives,
@@ -347,7 +347,7 @@ class _Proof:
         """Compare floats; where an exponential of large numbers overflows, they say nothing."""
         try:
             self._identities += check_agreement(self._spec, run)
-        except Mismatch:
+        except NumbersDiffer:
             if not run.point.is_beyond_floats():
                 raise
 
