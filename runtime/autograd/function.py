@@ -57,9 +57,6 @@ class FunctionNode(ContextNode):
         self._output_edges: dict[int, ref[OutputNode]] = {}
         ctx._node = ref(self)
 
-    def __repr__(self) -> str:
-        return f"<gradspec.autograd.function.{self.name()} object at {hex(id(self))}>"
-
     def output_node(self, output_nr: int) -> Node | None:
         """Return the node of an output, the same one as long as it is referenced."""
         if output_nr in self.ctx._not_differentiable:

@@ -467,20 +467,6 @@ def interface(lib):
     )
 
 
-def how_the_node_is_shown(lib):
-    class Twice(lib.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, grad):
-            return grad * 2
-
-    node = Twice.apply(leaf(lib, 1.0)).grad_fn
-    return repr(node).partition(" object")[0].replace(lib.__name__, "torch")
-
-
 BEHAVIOURS = [
     value
     for name, value in list(globals().items())
