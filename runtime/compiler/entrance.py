@@ -15,7 +15,11 @@ from .module import OptimizedModule
 
 _PYTORCH_BACKENDS: Final = {"inductor": "auto", "aot_eager": "numpy", "eager": "numpy"}
 _PYTORCH_MODES: Final = (
-    *(None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"),
+    None,
+    "default",
+    "reduce-overhead",
+    "max-autotune",
+    "max-autotune-no-cudagraphs",
     "lite",
 )
 

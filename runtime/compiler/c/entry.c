@@ -101,7 +101,7 @@ static void *thread_main(void *Py_UNUSED(given)) {
         pthread_mutex_lock(&pool.lock);
         while (pool.turn == seen) pthread_cond_wait(&pool.begin, &pool.lock);
         seen = pool.turn;
-        if (pool.is_open) {
+        if (pool.is_open && pool.running < pool.wanted - 1) {
             __atomic_add_fetch(&pool.running, 1, __ATOMIC_RELAXED);
             Loop loop = pool.loop;
             pthread_mutex_unlock(&pool.lock);

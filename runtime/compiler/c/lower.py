@@ -403,12 +403,6 @@ class Lowering:
         placed = self.map(step, "{0}", (values,), (out.dtype, out.dtype), region=region)
         return None if zeros is None or placed is None else zeros + placed
 
-    def _triangle(self, step: Step) -> Lowered:
-        return triangles.lowered(step)
-
-    def _factor(self, step: Step) -> Lowered:
-        return triangles.factor(step)
-
     def _product(self, step: Step) -> Lowered:
         return None if step.kwargs else products.lowered(step)
 
@@ -436,8 +430,8 @@ _ARRAY: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
 _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "slice_backward": Lowering._slice_backward,
     "select_backward": Lowering._select_backward,
-    "solve_triangular": Lowering._triangle,
-    "cholesky_ex": Lowering._factor,
+    "solve_triangular": lambda _, step: triangles.lowered(step),
+    "cholesky_ex": lambda _, step: triangles.factor(step),
     "tril": lambda _, step: triangles.part(step, lower=True),
     "triu": lambda _, step: triangles.part(step, lower=False),
 }

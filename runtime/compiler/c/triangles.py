@@ -112,7 +112,8 @@ def _call(
 def factor(step: Step) -> list[Operation] | None:
     """Return the operations of `kernels.cholesky_ex` for one matrix.
 
-    Of one that is not positive definite the factor is nan, which is how its `info` is told.
+    Of one that is not positive definite all of the factor is nan, also the half that else is zero,
+    by which its `info` is told.
     """
     matrix, upper, check_errors = step.args
     out, info = step.outputs
@@ -122,7 +123,7 @@ def factor(step: Step) -> list[Operation] | None:
     a, lower = (tuple(stride // size for stride in value.strides) for value in (matrix, out))
     if upper:
         a, lower = a[::-1], lower[::-1]
-    if 1 not in lower or max(lower) < count or matrix.shape != (count, count):
+    if count < 2 or 1 not in lower or max(lower) < count or matrix.shape != (count, count):
         return None
     ctype, letter = C_TYPES[out.dtype], "s" if size == 4 else "d"
     half = "U" if lower[1] == 1 else "L"  # LAPACK counts along columns
@@ -140,7 +141,8 @@ def factor(step: Step) -> list[Operation] | None:
         f'    for (long j = 0; j < {count}; j++) {each} = __builtin_nan("");',
         "}}",
     ]
-    told = f"*(int32_t *)({{out}}) = *({ctype} *)({{0}}) != *({ctype} *)({{0}});"
+    zero = f"(({ctype} *)({{0}}))[{(count - 1) * lower[1]}]"
+    told = f"*(int32_t *)({{out}}) = {zero} != 0;"
     return [
         Call(step, out, (matrix,), lines, count**3 / 3, count**3 / 6),
         Call(step, info, (out,), [told]),
@@ -161,7 +163,7 @@ def part(step: Step, *, lower: bool) -> list[Operation] | None:
         for name, length in zip(names, out.shape[:-2], strict=True)
     ]
     places = [
-        " + ".join(f"{name} * {stride // size}" for name, stride in pairs) or "0"
+        " + ".join(f"{name} * {stride // size}" for name, stride in pairs)
         for pairs in (
             [*zip((*names, "i"), value.strides[:-1], strict=True)] for value in (matrix, out)
         )

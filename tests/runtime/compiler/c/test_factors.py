@@ -60,12 +60,26 @@ def test_what_is_not_definite() -> None:
         assert bool(factor.isnan().all()) is (info == 1)
 
 
+@pytest.mark.parametrize("place", [(0, 0), (2, 1), (3, 3)])
+def test_nan_is_no_matrix_that_is_not_definite(place: tuple[int, int]) -> None:
+    given = definite(4, np.float64)
+    given[place] = np.nan
+    factor, info = gs.compile(lambda a: gs.linalg.cholesky_ex(a), backend="c")(gs.from_numpy(given))
+    expected, known = gs.linalg.cholesky_ex(gs.from_numpy(given))
+    np.testing.assert_array_equal(np.isnan(factor.numpy()), np.isnan(expected.numpy()))
+    assert info.item() == known.item()
+
+
 def test_blas_has_its_threads_again() -> None:
     addresses = blas.thread_counts()
-    # Of another BLAS than OpenBLAS nothing is set.
-    count = ctypes.CFUNCTYPE(ctypes.c_int)(addresses[0]) if addresses else lambda: 0
+    assert addresses is not None, "SciPy's BLAS is not that of its wheels"
+    count = ctypes.CFUNCTYPE(ctypes.c_int)(addresses[0])
+    set_count = ctypes.CFUNCTYPE(None, ctypes.c_int)(addresses[1])
     before = count()
+    set_count(2)  # the tests are run with one
     program = gs.compile(lambda a, b: a @ b, backend="c")
     given = gs.from_numpy(definite(90, np.float64))
-    np.testing.assert_allclose(program(given, given).numpy(), given.numpy() @ given.numpy())
-    assert count() == before
+    found, after = program(given, given), count()
+    set_count(before)
+    np.testing.assert_allclose(found.numpy(), given.numpy() @ given.numpy())
+    assert after == 2
