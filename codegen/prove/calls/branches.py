@@ -60,6 +60,10 @@ class Condition:
     """True if it comes from the rule of an op that the definition calls, and is proved there."""
     owed: tuple[bool, ...] = _EITHER
     """The answers that calls have to give."""
+    is_of_elements: bool = False
+    """True if the elements of a tensor answer it, each for itself."""
+    names: frozenset[str] = frozenset()
+    """What it reads."""
 
     @property
     def missing(self) -> list[bool]:
@@ -100,7 +104,7 @@ class Branches:
         self._first: dict[tuple[str, int], float] = {}
         """The first value of each number that jumps, for each set that answers are noted in."""
         self.path: Path = frozenset()
-        """What the call that was noted last answered."""
+        """What the call that was noted last answered; nothing if a tensor has no elements."""
 
     def missing(self) -> list[Condition]:
         """The conditions that are answered one way only."""
@@ -121,6 +125,8 @@ class Branches:
         self._kind = "of_nothing" if is_of_nothing else "answers"
         self.path = frozenset()
         self._evaluate(self._names(values, outputs, cotangents, tangents))
+        if is_of_nothing:
+            self.path = frozenset()
         return sum(len(condition.answers) for condition in self.conditions) > before
 
     def note_excluded(self, values: dict[str, Any]) -> None:
@@ -205,6 +211,7 @@ class Branches:
     def _seen(self, number: int, answer: Any) -> Any:
         """Note an answer and pass it on."""
         if isinstance(answer, np.ndarray):
+            self.conditions[number].is_of_elements = True
             here = {bool(answer.any()), bool(answer.all())} if answer.size else set()
         else:
             here = {bool(answer)}
@@ -310,7 +317,9 @@ class _NotingRenderer(DefinitionRenderer):
     ) -> str:
         text = asks.format(self._formula.text[node.span.start : node.span.end])
         taken_over = self._formula.is_derived
-        self._conditions.append(Condition(self._key, text, is_taken_over=taken_over, owed=owed))
+        read = frozenset(each.id for each in walk(node) if isinstance(each, ir.Name))
+        found = Condition(self._key, text, is_taken_over=taken_over, owed=owed, names=read)
+        self._conditions.append(found)
         return f"{note}({len(self._conditions) - 1}, {source})"
 
 

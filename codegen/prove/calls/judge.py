@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..identities.identity import Mismatch
-from ..identities.run import Call
+from ..identities.run import Call, Leaf
 from .call import Lines, NoCall, float_leaves
 from .constants import check_unchanging
 from .derivatives import CallWithDerivatives
@@ -46,6 +46,10 @@ FINE_TOLERANCE = 1e-7
 FINE_STEP = 2.0**-10
 
 SINGLE_TOLERANCE = 5e-3
+"""Error of a gradient in single precision, relative to the largest one."""
+
+SINGLE_TOLERANCE_BY_DTYPE = 1e-4
+"""The same, where a formula tells dtypes apart: what is done in one alone is seen in it alone."""
 
 ROUNDED = 2.0**-22
 """How far arguments are moved to see what rounding does."""
@@ -67,6 +71,7 @@ NEARBY = 1500
 class Judge(CallWithDerivatives):
     """Compare the derivatives of one call, in every mode, with slopes of its values."""
 
+    single_tolerance: float = SINGLE_TOLERANCE
     others: list[Judge] = field(default_factory=list)
     """The same call with other dtypes."""
 
@@ -352,13 +357,16 @@ class Judge(CallWithDerivatives):
             is_meant = {name for name, _ in floats} <= set(self.spec.promotes)
             self._in_other_dtypes(values, gradients, f"with whole numbers for {leaf[0]}", is_meant)
 
+    @property
+    def _real_leaves(self) -> list[Leaf]:
+        return [leaf for leaf in self.leaves if self.at(leaf).dtype.kind == "f"]
+
     def _loses_digits(self) -> bool:
         """Return whether the values, or the gradients, are far off where numbers are rounded."""
         return any(self._is_off_where_rounded() for _ in range(ROUNDINGS))
 
     def _is_off_where_rounded(self) -> bool:
-        leaves = [leaf for leaf in self.leaves if self.at(leaf).dtype.kind == "f"]
-        moved = {f: self.at(f) * (1 + ROUNDED * self.random(self.at(f))) for f in leaves}
+        moved = {f: self.at(f) * (1 + ROUNDED * self.random(self.at(f))) for f in self._real_leaves}
         near = Judge(self.spec, self._moved(moved), self.rng, True)
         singles = {f: to_single(array) for f, array in moved.items()}
         single = Judge(self.spec, self._moved(singles), self.rng, True)
@@ -367,7 +375,7 @@ class Judge(CallWithDerivatives):
         found = near._vjp(self.leaves, self.weights)
         pairs = [(single.outputs[n], self.outputs[n]) for n in self.names]
         pairs += [(found[leaf], gradient) for leaf, gradient in self.gradients.items()]
-        most = SINGLE_TOLERANCE / 10
+        most = self.single_tolerance / 10
         return any(
             np.abs(a - b).max(initial=0) > most * np.abs(b).max(initial=1e-3) for a, b in pairs
         )
@@ -401,7 +409,7 @@ class Judge(CallWithDerivatives):
         for leaf, gradient in found.items():
             if leaf in gradients and np.abs(gradients[leaf]).max(initial=0) <= HUGE:
                 label = f"VJP of {leaf[0]} {how}"
-                self._equal(gradient, gradients[leaf], label, leaf[0], SINGLE_TOLERANCE)
+                self._equal(gradient, gradients[leaf], label, leaf[0], self.single_tolerance)
 
     def _pushed_and_pulled(self) -> None:
         """Compare the JVP with the VJP where results are too coarse for slopes."""
@@ -413,9 +421,8 @@ class Judge(CallWithDerivatives):
         try:
             self._transposed(self, self.gradients, self.weights, forward, "in single precision")
         except Mismatch:
-            floats = [leaf for leaf in self.leaves if self.at(leaf).dtype.kind == "f"]
-            doubles = {leaf: self.at(leaf).astype(np.float64) for leaf in floats}
-            exact = Judge(self.spec, self._moved(doubles), self.rng, True)
+            doubles = {leaf: self.at(leaf).astype(np.float64) for leaf in self._real_leaves}
+            exact = replace(self, values=self._moved(doubles), is_usual=True)
             exact.start()
             exact.gradients = exact._vjp(exact.leaves, exact.weights)
             if not exact._loses_digits():
@@ -436,7 +443,7 @@ class Judge(CallWithDerivatives):
         size = sum(magnitude(gradients[leaf], d) for leaf, d in direction.items())
         if np.isfinite(size + pushed) and size < HUGE:
             name = again.names[0]
-            slack, what = SINGLE_TOLERANCE * size + 1e-3, f"the VJP gives {pulled:.6g}"
+            slack, what = self.single_tolerance * (size + 0.2), f"the VJP gives {pulled:.6g}"
             self._same(pushed, pulled, slack, f"JVP of {name} {how}", name.partition("[")[0], what)
 
     # ---- second order

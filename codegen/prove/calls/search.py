@@ -25,20 +25,22 @@ from ..numeric.limits import Place, check_third_order
 from ..symbolic.special_values import formulas
 from .branches import Branches, Path
 from .call import STEP, NoSlope, float_leaves
-from .judge import Judge
+from .judge import SINGLE_TOLERANCE, SINGLE_TOLERANCE_BY_DTYPE, Judge
 from .meant import suggestion
+from .mentioned import compared_numbers, tells_dtypes_apart
 from .points import SYMMETRIC, arguments, special_points, usual_points
 from .points import NoCall as NoArguments
 from .required_shapes import with_required_shapes
 from .structures import (
     attributes,
-    compared_numbers,
     farther,
     has_factors,
     structures,
     unlike_extents,
     with_complex,
+    with_unlike_extents,
 )
+from .together import Together
 
 MOST_STRUCTURES = 120
 MOST_SPECIAL = 8
@@ -58,6 +60,9 @@ these ways together."""
 
 MOST_USUAL = 0.7
 """The part of the calls that are judged at usual points; the others are left for special ones."""
+
+MOST_TOGETHER = 48
+"""So many calls that take conditions together in a new way are judged beside all others."""
 
 MOST_FARTHER = 2000
 """So many calls are tried to take a condition the other way."""
@@ -114,7 +119,9 @@ def search_calls(spec: OpSpec, examples: tuple[Example, ...]) -> Covered:
 def _search(search: _Search) -> Covered:
     spec = search.spec
     search.near()
-    search.farther()
+    search.together()
+    if search.farther():
+        search.together()
     if spec.differentiable_params and not search.compared:
         raise UnreachedCondition(
             "the derivative", spec.differentiable_params[0], "could be compared at no call"
@@ -151,12 +158,16 @@ class _Search:
         self.has_several_attributes = len(plain) > 1
         self.most = most_calls(spec)
         self.numbers = compared_numbers(spec)
+        self.single_tolerance = (
+            SINGLE_TOLERANCE_BY_DTYPE if tells_dtypes_apart(spec) else SINGLE_TOLERANCE
+        )
         self.branches = Branches(spec)
         self.calls = self.compared = 0
         self.path: Path = frozenset()
         """How the call that was judged last took the conditions."""
         self.paths: dict[Path, dict[str, Any]] = {}
         """The first call that took them in each way."""
+        self.known = Together(spec, examples, self.branches.conditions)
         self.meant = [arguments(spec, dict(example.args), self.rng) for example in examples]
 
     def near(self) -> None:
@@ -269,40 +280,68 @@ class _Search:
                     self.look_at(values | {n: _tilt(values[n]) for n in self.tilted}, True)
         except (NoArguments, ValueError, TypeError, IndexError, np.linalg.LinAlgError):
             pass
+        if is_call:
+            self.known.add(args, self.path)
         return is_call
 
-    def farther(self) -> None:
-        """Judge calls that take a condition another way than those before."""
+    def together(self) -> None:
+        """Judge calls that take several conditions together as none before."""
+        most = self.calls + MOST_TOGETHER
+        for args in self._as_required(self.known.calls(self.most / MOST_CALLS)):
+            try:
+                (values,) = usual_points(self.spec, args, self.rng, 1)
+            except (NoArguments, ValueError, TypeError, IndexError):
+                continue
+            if self._takes_together(values) and self.look_at(values, True):
+                self.known.add(args, self.path)
+                self._usual(with_unlike_extents(self.spec, args), 1)
+                if self.calls >= most:
+                    return
+
+    def farther(self) -> bool:
+        """Judge calls that take a condition another way than those before; return whether any."""
+        is_any = False
         if not self.branches.missing():
-            return
+            return is_any
         for args in self._as_required(farther(self.spec, self.examples, MOST_FARTHER)):
             try:
                 (values,) = usual_points(self.spec, args, self.rng, 1)
             except (NoArguments, ValueError, TypeError, IndexError):
                 continue
-            if self._is_new(values):
-                self.look_at(values, True)
+            if self._takes_another_way(values):
+                if self.look_at(values, True):
+                    is_any = True
+                    self.known.add(args, self.path)
                 self._look_everywhere(args, FEWEST_SPECIAL)
                 if not self.branches.missing():
-                    return
+                    break
+        return is_any
 
-    def _is_new(self, values: dict[str, Any]) -> bool:
-        """Return whether a call takes a condition another way."""
-        if unmet(self.spec, values) is not None:
-            return True
+    def _takes_another_way(self, values: dict[str, Any]) -> bool:
+        """Return whether a call takes a condition another way; one that is not meant may."""
+        return unmet(self.spec, values) is not None or self._answers(values)[0]
+
+    def _takes_together(self, values: dict[str, Any]) -> bool:
+        """Return whether a call that is meant takes conditions together as none before."""
+        return unmet(self.spec, values) is None and self.known.is_new(self._answers(values)[1])
+
+    def _answers(self, values: dict[str, Any]) -> tuple[bool, Path]:
+        """Whether a call answers a condition in a new way, and its answers; none are kept."""
         conditions = self.branches.conditions
         before = [(set(c.answers), set(c.of_nothing)) for c in conditions]
+        found, path = False, Path()
         try:
             with np.errstate(all="ignore"):
                 judge = Judge(self.spec, values, self.rng, True)
                 with suppress(NoSlope):
                     judge.start()
                 found = self._note(judge)
+                path = self.branches.path
         except Exception:
-            found = False
+            pass  # no call of the op
         for condition, (answers, of_nothing) in zip(conditions, before, strict=True):
             condition.answers, condition.of_nothing = answers, of_nothing
-        return found
+        return found, path
 
     def _note(self, judge: Judge) -> bool:
         if not judge.outputs:
@@ -338,6 +377,7 @@ class _Search:
         gap = not is_usual and is_at_gap(self.spec.domain, values)
         judge = Judge(self.spec, values, rng, is_usual, inside, gap, step)
         judge.has_factors, judge.symmetric = self.has_factors, self.symmetric
+        judge.single_tolerance = self.single_tolerance
         try:
             with np.errstate(all="ignore"):
                 try:

@@ -13,21 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.nodes import Call, Compare, Const, Expr, Name, Node, Unary
-from ...ir.walk import walk
+from ...ir.walk import calls
 from ...spec.model import Example, OpSpec, Param
-from ...spec.vocabulary import COMPARISONS, FACTORIZATIONS
-from ..symbolic.special_values import formulas
+from ...spec.vocabulary import FACTORIZATIONS
 from .data import Args, all_data, data_of_numbers, other_data, resized, shape_of
+from .mentioned import mentioned_constants
 
 MOST_ELEMENTS = 2000
 """Elements of all tensors of a call together, at most."""
 
 LARGEST_EXTENT = 130
 """Numbers of a formula up to this are tried as extents."""
-
-_SMALLEST = 1e-3
-"""Smaller numbers in formulas keep a divisor from zero, and stand for no argument."""
 
 _MOST_DIMS = 6
 
@@ -125,8 +121,8 @@ def _distinct(found: Iterator[Args], seen: set[str]) -> Iterator[Args]:
 def _all(spec: OpSpec, given: list[Args], rng: random.Random) -> Iterator[Args]:
     """The examples; each with one thing changed, in turns; then with two or three."""
     yield from given
-    changes = [list(_changes(spec, args, given)) for args in given]
-    for several in itertools.zip_longest(*changes):
+    near = [list(changes(spec, args, given)) for args in given]
+    for several in itertools.zip_longest(*near):
         for args, change in zip(given, several, strict=True):
             if change is not None:
                 yield args | change
@@ -143,15 +139,16 @@ def _several_changes(
         args = given[number]
         for step in range(rng.choice((2, 2, 3))):
             if step:
-                changes = list(_changes(spec, args, given))
+                near = list(changes(spec, args, given))
             else:
-                changes = known.setdefault(number, list(_changes(spec, args, given)))
-            if changes:
-                args = args | rng.choice(changes)
+                near = known.setdefault(number, list(changes(spec, args, given)))
+            if near:
+                args = args | rng.choice(near)
         yield args
 
 
-def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
+def changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
+    """What is given otherwise at each call near one: with `args | change` the call is made."""
     numbers, strings = mentioned_constants(spec)
     shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
     lists = {n: v for n, v in args.items() if _is_list_of_shapes(spec, n, v)}
@@ -169,6 +166,9 @@ def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
             _extents_of(shapes, lists, numbers),
         ):
             yield from group
+        if takes_any_values(spec):
+            yield from _flags(spec, args)
+            yield from _words(spec, args, given, numbers, strings)
         return
     for group in (
         _flags(spec, args),
@@ -188,26 +188,45 @@ def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
         yield from group
 
 
+def takes_any_values(spec: OpSpec) -> bool:
+    """Return whether flags, numbers and texts mean something whatever they are.
+
+    A kernel that only formulas call may rely on what these give it; a formula says what it does.
+    """
+    made = calls(spec.implementation.block) if spec.implementation is not None else ()
+    return not (
+        spec.is_called_by_formulas and any(call.function.startswith("kernels.") for call in made)
+    )
+
+
 def attributes(spec: OpSpec, examples: tuple[Example, ...], args: Args) -> Iterator[Args]:
     """The call with another flag, number, text or optional tensor, or with other whole numbers."""
-    if has_factors(args) or spec.is_called_by_formulas:
+    if has_factors(args) or not takes_any_values(spec):
         return
     numbers, strings = mentioned_constants(spec)
     shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
     given = [dict(example.args) for example in examples]
-    changes = itertools.chain(
-        _flags(spec, args),
-        _words(spec, args, given, numbers, strings),
-        _optional_tensors(spec, args, shapes),
-        other_data(args),
-    )
-    yield from _distinct((args | change for change in changes), set())
+    found = itertools.chain(_flags(spec, args), _words(spec, args, given, numbers, strings))
+    if not spec.is_called_by_formulas:
+        found = itertools.chain(found, _optional_tensors(spec, args, shapes), other_data(args))
+    yield from _distinct((args | change for change in found), set())
 
 
 def unlike_extents(args: Args) -> int:
     """Count the extents of a call that are unlike, and not one."""
     shapes = [value for value in args.values() if _is_ints(value)]
     return len({size for shape in shapes for size in shape if size > 1})
+
+
+def with_unlike_extents(spec: OpSpec, args: Args) -> Args:
+    """The call with other extents: those that happen to be equal must not be taken for one."""
+    return args | _unlike({n: value for n, value in args.items() if is_shape(spec, n, value)})
+
+
+def _unlike(shapes: Args) -> Args:
+    return {
+        name: [size + place for place, size in enumerate(shape)] for name, shape in shapes.items()
+    }
 
 
 def _larger_matrices(args: Args) -> Iterator[Args]:
@@ -228,54 +247,6 @@ def _larger_matrices(args: Args) -> Iterator[Args]:
             for name, value in args.items()
             if isinstance(value, Mapping) or (_is_ints(value) and len(value) > 1)
         }
-
-
-def mentioned_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
-    """The numbers and strings that the formulas and requirements mention."""
-    numbers: dict[float, None] = {}
-    strings: dict[str, None] = {}
-    for block in (*formulas(spec), *(requirement.formula.block for requirement in spec.requires)):
-        for node in walk(block):
-            match node:
-                case Const(value=bool()):
-                    pass
-                case Const(value=int() | float() as number):
-                    if number == 0 or abs(number) >= _SMALLEST:
-                        numbers[number] = None
-                        numbers[-number] = None
-                case Const(value=str() as text):
-                    strings[text] = None
-                case Name(id="inf"):
-                    numbers[float("inf")] = None
-                    numbers[float("-inf")] = None
-    return list(numbers), list(strings)
-
-
-def compared_numbers(spec: OpSpec) -> list[float]:
-    """The numbers that formulas compare something with."""
-    found: dict[float, None] = {}
-    for block in formulas(spec):
-        for node in walk(block):
-            if (sides := _compared(node)) is not None:
-                for side in sides:
-                    match side:
-                        case Const(value=bool()):
-                            pass
-                        case Const(value=int() | float() as number):
-                            found[float(number)] = None
-                        case Unary(operand=Const(value=int() | float() as number)):
-                            found[-float(number)] = None
-    return list(found)
-
-
-def _compared(node: Node) -> tuple[Expr, Expr] | None:
-    """The two sides of a comparison, which may be written as the op `eq`, `ge`, ...; else None."""
-    match node:
-        case Compare(_, left, right):
-            return left, right
-        case Call(function, (left, right)) if function in COMPARISONS:
-            return left, right
-    return None
 
 
 def has_factors(args: Args) -> bool:
@@ -355,10 +326,7 @@ def _extents(shapes: Args, lists: Args) -> Iterator[Args]:
     )
     for way in ways:
         yield _mapped(shapes, lists, way)
-    # Extents that happen to be equal must not be taken for one.
-    yield {
-        name: [size + place for place, size in enumerate(shape)] for name, shape in shapes.items()
-    }
+    yield _unlike(shapes)
     sizes = sorted({size for shape in shapes.values() for size in shape})
     for size in sizes:
         for other in (1, size + 1, size + 2, 0):
@@ -442,7 +410,7 @@ def _words(
     for param in spec.signature.params:
         value = args.get(param.name, param.default)
         if param.type.is_list and param.type.base in ("int", "float", "Scalar"):
-            yield from ({param.name: other} for other in _other_lists(value))
+            yield from ({param.name: other} for other in _other_lists(value, numbers))
         elif param.type.base == "ScalarType":
             yield from ({param.name: dtype} for dtype in ("float32", "float64"))
         elif param.type.base == "str":
@@ -470,11 +438,15 @@ def _other_numbers(param: Param, value: Any, numbers: list[float]) -> Iterator[A
         yield from dict.fromkeys([*usual, 0.5, -0.75, 2.5, *between, *near])
 
 
-def _other_lists(value: Any) -> Iterator[Any]:
+def _other_lists(value: Any, numbers: list[float]) -> Iterator[Any]:
     if isinstance(value, list | tuple) and None not in value:
         yield [size + 1 for size in value]
         yield [-1 - size for size in value]
         yield list(value)[::-1]
+        whole = [int(n) for n in numbers if 0 <= n <= LARGEST_EXTENT and float(n).is_integer()]
+        for place in range(len(value)):
+            for number in dict.fromkeys(n + k for n in whole for k in (0, 1)):
+                yield [*value[:place], number, *value[place + 1 :]]
     yield from ([0], [1], [-1], [0, 1], [1, 0])
 
 

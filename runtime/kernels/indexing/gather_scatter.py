@@ -53,7 +53,10 @@ def fitted(values: Any, out: Array, key: Any) -> Any:
 
 
 def add_rows(out: Array, numbers: Array, rows: Array) -> None:
-    """`np.add.at(out, numbers, rows)` for a list of numbers, with a row of values for each."""
+    """`np.add.at(out, numbers, rows)` for a list of numbers, with a row of values for each.
+
+    IndexError for a number that is none of a row.
+    """
     if not _is_flat(out):
         np.add.at(out, numbers, rows)
         return
@@ -62,6 +65,8 @@ def add_rows(out: Array, numbers: Array, rows: Array) -> None:
     rows = rows.reshape(numbers.size, length)
     numbers = np.asarray(numbers, np.intp)  # places in the whole table are larger than row numbers
     if length < ADD_ROW_MIN:
+        if numbers.size and not -len(out) <= numbers.min() <= numbers.max() < len(out):
+            raise IndexError(f"a row number is out of range for {len(out)} rows")
         flat = (numbers % len(out) * length)[:, None] + np.arange(length)
         np.add.at(reshaped_view(out, -1), flat.reshape(-1), rows.reshape(-1))
         return
