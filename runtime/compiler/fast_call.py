@@ -160,9 +160,10 @@ class _Writer:
     def function(self, count: int, tensors: list[str], executable: Executable) -> FastCall:
         """Return the function of all tests."""
         trace = executable.trace
+        count_results = trace.result_count
         is_effectless = not (trace.new_grads or trace.cleared_grads or executable.written)
         expression = self.expression(trace.structure, tensors)
-        is_empty = not executable.forward.steps and not trace.result_count and is_effectless
+        is_empty = not executable.forward.steps and not count_results and is_effectless
         attempt = None
         if expression is not None and not is_empty:
             attempt = getattr(executable.run, "attempt", None)
@@ -180,8 +181,9 @@ class _Writer:
             + [f"{tensors[nr]}._grad.array" for nr in trace.read_grads],
             expression=expression,
             is_empty=is_empty,
-            results=range(trace.result_count),
-            new_grads=[(tensors[nr], at) for nr, at in trace.new_grads],
+            results=range(count_results),
+            new_grads=[(tensors[nr], at) for nr, at in trace.new_grads if at >= count_results],
+            returned_grads=[(tensors[nr], at) for nr, at in trace.new_grads if at < count_results],
             cleared=[tensors[nr] for nr in trace.cleared_grads],
             written=[tensors[nr] for nr in executable.written if nr < len(tensors)],
             is_differentiable=bool(trace.differentiable),

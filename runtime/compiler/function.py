@@ -370,7 +370,7 @@ def _finish(
     found = executable.run(*_inputs(executable, tensors, arrays))
     results = [_result(array) for array in found[: known.result_count]]
     for nr, at in known.new_grads:
-        tensors[nr]._grad = wrap(found[at])
+        tensors[nr]._grad = results[at] if at < known.result_count else wrap(found[at])
     for nr in known.cleared_grads:
         tensors[nr]._grad = None
     for nr in executable.written:

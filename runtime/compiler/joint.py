@@ -116,7 +116,11 @@ def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> T
     leaves = tuple(nr for nr, each in enumerate(lent) if each.tensor.grad_node is not None)
     differentiable = tuple(nr for nr, t in enumerate(results) if t.grad_node is not None)
     new_grads, cleared = _changed_grads(tensors, before)
-    outputs = [result.array for result in results] + [grad.array for _, grad in new_grads]
+    places = {id(result): at for at, result in enumerate(results)}
+    outputs = [result.array for result in results]
+    for _, grad in new_grads:
+        if places.setdefault(id(grad), len(outputs)) == len(outputs):
+            outputs.append(grad.array)
     inputs = tuple(value for value, _ in tape.inputs)
     program = tape.program(outputs)
     backwards, is_freed = _backwards(tape, lent, results, differentiable, leaves)
@@ -138,7 +142,7 @@ def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> T
         is_freed,
         leaves,
         backwards,
-        tuple((nr, len(results) + at) for at, (nr, _) in enumerate(new_grads)),
+        tuple((nr, places[id(grad)]) for nr, grad in new_grads),
         cleared,
         read_grads,
         frozenset(with_grad) - set(read_grads),

@@ -204,6 +204,11 @@ typedef struct {
 } Stage;
 
 typedef struct {
+    char *memory;
+    size_t size;
+} Arena;
+
+typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *keep;     /* constants, and the loaded program */
@@ -212,7 +217,6 @@ typedef struct {
     Stage *stages;
     char **constants;   /* for each slot, the data of a constant, or NULL */
     size_t arena_size;
-    char *arena;        /* of the last call, while no call uses it */
     int lets_run;       /* whether other threads may run meanwhile */
     int narrows_blas;   /* whether BLAS must start no threads meanwhile */
     PyObject *__weakrefs;
@@ -331,17 +335,25 @@ static int call_python(Stage *stage, char **slots, PyObject **objects) {
     return 0;
 }
 
-static char *take_arena(Entry *entry) {
-    char *arena = entry->arena;
-    entry->arena = NULL;
-    if (!arena && entry->arena_size && posix_memalign((void **)&arena, 64, entry->arena_size))
-        arena = NULL;
-    return arena;
+/* The largest arena so far, while no call uses it: all programs share it, as nothing in an arena
+   outlives the call. */
+static Arena spare;
+
+static Arena take_arena(size_t size) {
+    Arena found = spare;
+    if (size && found.size >= size) {
+        spare = (Arena){NULL, 0};
+        return found;
+    }
+    found = (Arena){NULL, size};
+    if (size && posix_memalign((void **)&found.memory, 64, size)) found.memory = NULL;
+    return found;
 }
 
-static void give_arena(Entry *entry, char *arena) {
-    if (entry->arena) free(arena);
-    else entry->arena = arena;
+static void give_arena(Arena arena) {
+    Arena smaller = arena.size > spare.size ? spare : arena;
+    if (arena.size > spare.size) spare = arena;
+    free(smaller.memory);
 }
 
 /* Raises what a stage says is wrong: a letter for the class, and the message. */
@@ -409,7 +421,7 @@ static PyObject *run_entry(Entry *entry, PyObject *const *args, Py_ssize_t count
     char **slots = few_slots;
     PyObject **objects = few_objects;
     PyObject *found = NULL;
-    char *arena = NULL;
+    Arena arena = {NULL, 0};
     if (entry->nslots > 64) {
         slots = PyMem_Malloc(entry->nslots * sizeof(char *));
         objects = PyMem_Malloc(entry->nslots * sizeof(PyObject *));
@@ -435,12 +447,12 @@ static PyObject *run_entry(Entry *entry, PyObject *const *args, Py_ssize_t count
         objects[layout->slot] = made;
         slots[layout->slot] = PyArray_DATA((PyArrayObject *)made);
     }
-    arena = take_arena(entry);
-    if (!arena && entry->arena_size) { PyErr_NoMemory(); goto done; }
-    slots[0] = arena;
+    arena = take_arena(entry->arena_size);
+    if (!arena.memory && entry->arena_size) { PyErr_NoMemory(); goto done; }
+    slots[0] = arena.memory;
     if (!run_stages(entry, slots, objects)) found = results(entry, slots, objects);
 done:
-    if (arena) give_arena(entry, arena);
+    if (arena.memory) give_arena(arena);
     for (Py_ssize_t i = 0; i < entry->nslots; i++) Py_XDECREF(objects[i]);
 memory:
     if (slots != few_slots) {
@@ -533,7 +545,10 @@ static void entry_dealloc(PyObject *self) {
     }
     PyMem_Free(entry->stages);
     PyMem_Free(entry->constants);
-    free(entry->arena);
+    if (entry->arena_size && entry->arena_size == spare.size) {
+        free(spare.memory);
+        spare = (Arena){NULL, 0};
+    }
     Py_XDECREF(entry->keep);
     Py_TYPE(self)->tp_free(self);
 }

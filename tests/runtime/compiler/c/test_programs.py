@@ -194,6 +194,44 @@ def test_threads_share_a_program() -> None:
         assert_same_bits(found[nr], wanted[nr])
 
 
+def test_programs_of_several_sizes_share_memory() -> None:
+    def function(a: Any) -> Any:
+        return np.sort(np.sin(a) + np.cos(a)[::-1]) * 2
+
+    arrays = [rng.standard_normal(size) for size in (50_000, 2_000, 80_000, 7_000)]
+    programs = [build(recorded(function, np.zeros(len(a)))) for a in arrays]
+    wanted = [program(a)[0] for program, a in zip(programs, arrays, strict=True)]
+
+    def work(nr: int) -> None:
+        for _ in range(10):
+            found[nr].append(programs[nr](arrays[nr])[0])
+
+    found: list[list[Any]] = [[] for _ in arrays]
+    threads = [threading.Thread(target=work, args=(nr,)) for nr in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    largest = programs.pop(2)  # what it has held is let go of with it
+    del largest
+    for nr in (0, 1, 3):
+        for each in [*found[nr], programs[nr - (nr > 2)](arrays[nr])[0]]:
+            assert_same_bits(each, wanted[nr])
+
+
+def test_products_load_no_more_of_scipy_than_their_pointers() -> None:
+    code = """
+import sys
+from gradspec.compiler.c import blas
+assert set(blas.pointers()) >= {"sgemm", "dpotrf"}
+assert not [name for name in sys.modules if name.startswith("scipy.linalg")]
+import scipy.linalg
+print(len(scipy.linalg.cython_blas.__pyx_capi__) > 100, scipy.linalg.inv([[2.0]]))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "True [[0.5]]\n"
+
+
 @pytest.fixture
 def set_threads() -> Iterator[Callable[[int], None]]:
     yield entry().set_threads
