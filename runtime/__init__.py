@@ -418,7 +418,10 @@ _LAZY = {
             "optim",
         )
     },
-    **{name: (f".{name}", "") for name in ("serialization", "special", "testing", "utils")},
+    **{
+        name: (f".{name}", "")
+        for name in ("return_types", "serialization", "signal", "special", "testing", "utils")
+    },
     **{n: (".compiler", n) for n in ("compile", "cond", "fori_loop", "scan", "while_loop")},
     "load": (".serialization", "load"),
     "save": (".serialization", "save"),

@@ -35,13 +35,14 @@ from .views import (
 )
 
 
-def result_type(op: OpSpec) -> ResultTypeView | None:
-    """The named tuple of several outputs."""
+def result_type(op: OpSpec, package: str) -> ResultTypeView | None:
+    """The named tuple of several outputs, shown as PyTorch's are."""
     outputs = op.signature.outputs
     if len(outputs) == 1 or op.composite is not None:
         return None
     names = tuple(output.written or output.name for output in outputs)
-    return ResultTypeView(result_type_name(op), op.name, names)
+    shown = f"{package}.return_types.{op.signature.name}"
+    return ResultTypeView(result_type_name(op), op.name, names, shown)
 
 
 def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:

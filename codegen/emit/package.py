@@ -248,7 +248,8 @@ class PackageBuilder:
         for draft in self.drafts.values():
             if draft.op.family != family:
                 continue
-            view = OpView(result_type(draft.op), draft.array_function, draft.function, draft.jvp)
+            kind = result_type(draft.op, self.package.partition(".")[0])
+            view = OpView(kind, draft.array_function, draft.function, draft.jvp)
             source = template("op.py.j2").render(op=view).strip("\n")
             blocks.append(source)
             registration = _registration(draft)

@@ -7,10 +7,10 @@ would make one name of two, it stays. No spec can write such a name, as it has t
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from symtable import SymbolTable, symtable
 from typing import Any, TypeVar
 
 from ..ir.walk import assigned_names, renamed
@@ -40,28 +40,43 @@ def scoped(op: OpSpec, code_of: Callable[[OpSpec], str]) -> tuple[OpSpec, OpSpec
     `code_of` renders an op, its function first.
     """
     marks = _marks(op)
-    function, *others = _functions(ast.parse(code_of(_with_names(op, marks))))
+    code = symtable(code_of(_with_names(op, marks)), op.name, "exec")
+    function, *others = _functions(code)
     return _without_clashes(op, marks, [function]), _without_clashes(op, marks, others)
 
 
-def _functions(code: ast.Module) -> list[ast.FunctionDef]:
-    """The function of the op, and the others."""
-    blocks = (node.body if isinstance(node, ast.ClassDef) else [node] for node in code.body)
-    return [node for block in blocks for node in block if isinstance(node, ast.FunctionDef)]
+def _functions(code: SymbolTable) -> Iterator[set[str]]:
+    """The names in the function of the op, and in the others, with those of their annotations."""
+    around = _not_defined(code)
+    for block in code.get_children():
+        if block.get_type() == "class":
+            inside = around | _not_defined(block)
+            yield from (inside | _names_in(method) for method in block.get_children())
+        else:
+            yield around | _names_in(block)
 
 
-def _without_clashes(
-    op: OpSpec, marks: Mapping[str, str], functions: Iterable[ast.FunctionDef]
-) -> OpSpec:
-    clashing = {number for function in functions for number in _clashing(function)}
+def _not_defined(block: SymbolTable) -> set[str]:
+    """The names of a module or class but those of its functions."""
+    return {name.get_name() for name in block.get_symbols() if not name.is_namespace()}
+
+
+def _names_in(function: SymbolTable) -> set[str]:
+    """Every name that a function reads, assigns or takes as an argument."""
+    inner = (_names_in(each) for each in function.get_children())
+    return set(function.get_identifiers()).union(*inner)
+
+
+def _without_clashes(op: OpSpec, marks: Mapping[str, str], functions: Iterable[set[str]]) -> OpSpec:
+    clashing = {number for names in functions for number in _clashing(names)}
     names = {name: mark for name, mark in marks.items() if mark.rpartition("__")[2] in clashing}
     return _with_names(op, names) if names else op
 
 
-def _clashing(function: ast.FunctionDef) -> Iterator[str]:
+def _clashing(found: set[str]) -> Iterator[str]:
     """The numbers of the marks without which two names would be the same."""
     meant: dict[str, set[str]] = {}
-    for name in _names_in(function):
+    for name in found:
         plain = as_written(name)
         for form in {plain, spelled(plain)}:
             meant.setdefault(form, set()).add(name)
@@ -69,14 +84,6 @@ def _clashing(function: ast.FunctionDef) -> Iterator[str]:
         # Those without a mark come first; one of the others may be left without, if there are none.
         for name in sorted(names, key=_MARK.findall)[1:]:
             yield from (mark[2:] for mark in _MARK.findall(name))
-
-
-def _names_in(function: ast.FunctionDef) -> Iterator[str]:
-    """Every name that a function reads, assigns or takes as an argument."""
-    for node in ast.walk(function):
-        match node:
-            case ast.Name(id=name) | ast.arg(arg=name):
-                yield name
 
 
 def renamed_params(op: OpSpec) -> dict[str, str]:

@@ -130,6 +130,8 @@ class ResultTypeView:
     name: str
     op: str
     fields: tuple[str, ...]
+    shown: str
+    """What its repr begins with."""
 
 
 @dataclass(frozen=True, slots=True)

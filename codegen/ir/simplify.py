@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import operator
 from collections.abc import Callable
 from typing import Any
 
 from .nodes import Call, Compare, Conditional, Const, Expr, Logic, Node, Sequence, Slice, Unary
+from .walk import with_parts
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -34,23 +34,14 @@ def simplify(expr: Expr) -> Expr:
             decided = truth(test)
             if decided is not None:
                 return simplify(then if decided else otherwise)
-    changes = {}
-    for field in dataclasses.fields(expr):
-        value = getattr(expr, field.name)
-        changes[field.name] = _simplify_field(value)
-    return dataclasses.replace(expr, **changes)
+    found: Expr = with_parts(expr, _simplify_part)
+    return found
 
 
-def _simplify_field(value: Any) -> Any:
-    if isinstance(value, Slice):
-        return Slice(
-            *(None if x is None else simplify(x) for x in (value.start, value.stop, value.step))
-        )
-    if isinstance(value, Node):
-        return simplify(value)  # type: ignore[arg-type]
-    if isinstance(value, tuple):
-        return tuple(_simplify_field(item) for item in value)
-    return value
+def _simplify_part(part: Any) -> Any:
+    if isinstance(part, Slice | tuple):
+        return with_parts(part, _simplify_part)
+    return simplify(part) if isinstance(part, Node) else part  # type: ignore[arg-type]
 
 
 def truth(test: Expr) -> bool | None:

@@ -14,13 +14,24 @@ _N = TypeVar("_N", bound=Node)
 def children(node: Node) -> list[Node]:
     """The nodes directly below, in the order of their fields."""
     found: list[Node] = []
-    for name in _field_names(node):
+    for name in _part_names(type(node)):
         value = getattr(node, name)
         if isinstance(value, Node):
             found.append(value)
         elif isinstance(value, tuple):
             found += _nodes_in(value)
     return found
+
+
+def _part_names(kind: type[Node]) -> tuple[str, ...]:
+    """The fields of a kind of node that have nodes in them."""
+    if kind not in _PART_NAMES:
+        kinds = ((field.name, str(field.type)) for field in dataclasses.fields(kind))
+        _PART_NAMES[kind] = tuple(n for n, text in kinds if "Expr" in text or "Stmt" in text)
+    return _PART_NAMES[kind]
+
+
+_PART_NAMES: dict[type[Node], tuple[str, ...]] = {}
 
 
 def _field_names(node: Node) -> tuple[str, ...]:
@@ -133,11 +144,10 @@ def substitute(node: _N, values: Mapping[str, Expr]) -> _N | Expr:
 def with_parts(node: Any, change: Callable[[Any], Any]) -> Any:
     """A node, or a tuple, with everything directly below it changed; spans stay."""
     if isinstance(node, tuple):
-        return tuple(map(change, node))
+        return _same_or(node, tuple(map(change, node)))
     if not isinstance(node, Node):
         return node
-    parts = {name: change(getattr(node, name)) for name in _field_names(node)}
-    return dataclasses.replace(node, **parts)
+    return _copy(node, {name: change(getattr(node, name)) for name in _field_names(node)})
 
 
 def renamed(node: _N, names: Mapping[str, str]) -> _N:
@@ -146,7 +156,8 @@ def renamed(node: _N, names: Mapping[str, str]) -> _N:
         return _copy(node, {"id": names.get(node.id, node.id)})
     changed = {name: _renamed(getattr(node, name), names) for name in _field_names(node)}
     if isinstance(node, Assign):
-        changed["targets"] = tuple(names.get(target, target) for target in node.targets)
+        targets = tuple(names.get(target, target) for target in node.targets)
+        changed["targets"] = _same_or(node.targets, targets)
     return _copy(node, changed)
 
 
@@ -154,11 +165,19 @@ def _renamed(value: object, names: Mapping[str, str]) -> object:
     if isinstance(value, Node):
         return renamed(value, names)
     if isinstance(value, tuple):
-        return tuple(_renamed(item, names) for item in value)
+        return _same_or(value, tuple(_renamed(item, names) for item in value))
     return value
 
 
+def _same_or(items: tuple[Any, ...], changed: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the first of two tuples if they have the same items, else the second."""
+    return items if all(a is b for a, b in zip(items, changed, strict=True)) else changed
+
+
 def _copy(node: _N, changes: dict[str, Any]) -> _N:
+    """A node with other parts; itself if none is another one."""
+    if all(getattr(node, name) is part for name, part in changes.items()):
+        return node
     return dataclasses.replace(node, **changes)
 
 
@@ -166,6 +185,5 @@ def _substituted(value: object, values: Mapping[str, Expr]) -> object:
     if isinstance(value, Node):
         return substitute(value, values)
     if isinstance(value, tuple):
-        items = tuple(_substituted(item, values) for item in value)
-        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+        return _same_or(value, tuple(_substituted(item, values) for item in value))
     return value

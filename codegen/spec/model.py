@@ -7,6 +7,7 @@ the emitter read them.
 from __future__ import annotations
 
 import keyword
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
@@ -126,7 +127,7 @@ class Formula:
 
     text: str
     block: Block
-    spans: tuple[Span, ...]
+    spans: Sequence[Span]
     """`spans[i]` is where character `i` of `text` stands in the file (one more at the end)."""
     is_derived: bool = False
     """True if the generator derived it: it may have conditions of the rules of other ops."""

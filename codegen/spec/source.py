@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 import yaml
 
@@ -78,16 +80,17 @@ class Scalar:
     def span(self) -> Span:
         return self.source.span(self.start, self.end)
 
-    def spans(self) -> tuple[Span, ...]:
+    def spans(self) -> Spans:
         """The place in the file of each character of `value`, and of its end."""
-        raw = self.source.text[self.start : self.end]
-        offsets = value_offsets(self.value, raw, self.style)
-        return tuple(self.source.span(self.start + offset) for offset in offsets)
+        return Spans(self)
+
+    def offsets(self) -> tuple[int, ...]:
+        """The offset from `start` of each character of `value`, and of its end."""
+        return value_offsets(self.value, self.source.text[self.start : self.end], self.style)
 
     def locate(self, place: TextSpan) -> Span:
         """Find `place` of the value in the file."""
-        raw = self.source.text[self.start : self.end]
-        offsets = value_offsets(self.value, raw, self.style)
+        offsets = self.offsets()
         first = offsets[min(place.start, len(offsets) - 1)]
         last = offsets[min(max(place.end, place.start + 1) - 1, len(offsets) - 1)]
         return self.source.span(self.start + first, self.start + max(first, last) + 1)
@@ -104,6 +107,38 @@ class Scalar:
         if _NUMBER.fullmatch(self.value):
             return float(self.value.replace(".inf", "inf").replace(".nan", "nan"))
         return self.value
+
+
+class Spans(Sequence[Span]):
+    """The places of the characters of a text, found when they are asked for: few ever are."""
+
+    def __init__(self, scalar: Scalar) -> None:
+        self._scalar = scalar
+
+    @cached_property
+    def _all(self) -> tuple[Span, ...]:
+        start, source = self._scalar.start, self._scalar.source
+        return tuple(source.span(start + offset) for offset in self._scalar.offsets())
+
+    @overload
+    def __getitem__(self, index: int) -> Span: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Span, ...]: ...
+    def __getitem__(self, index: int | slice) -> Span | tuple[Span, ...]:
+        return self._all[index]
+
+    def __len__(self) -> int:
+        return len(self._scalar.value) + 1
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Sequence) and self._all == tuple(other))
+
+    def __hash__(self) -> int:
+        return hash(self._all)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process as a tuple, without the text of the file."""
+        return tuple, (self._all,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

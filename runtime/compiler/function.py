@@ -108,6 +108,10 @@ class CompiledFunction:
                 return found
         return self._call(args, kwargs)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies have programs of their own."""
+        return CompiledFunction, (self.function, *self.options())
+
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if thread.tape is not None or has_open_levels():
             return self.function(*args, **kwargs)

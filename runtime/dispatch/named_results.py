@@ -18,6 +18,7 @@ class Result(tuple[Tensor, ...]):
     __slots__ = ()
 
     _fields: ClassVar[tuple[str, ...]] = ()
+    _shown: ClassVar[str] = "result"
 
     def __init_subclass__(cls) -> None:
         cls._fields = tuple(cls.__annotations__)
@@ -34,5 +35,5 @@ class Result(tuple[Tensor, ...]):
         return tuple(self)
 
     def __repr__(self) -> str:
-        named = (f"{name}={item!r}" for name, item in zip(self._fields, self, strict=True))
-        return f"{type(self).__name__}({', '.join(named)})"
+        named = (f"\n{name}={item!r}" for name, item in zip(self._fields, self, strict=True))
+        return f"{self._shown}({','.join(named)})"

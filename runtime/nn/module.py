@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.devices import check_device
 from ..core.hooks import RemovableHandle
+from ..core.numpy_warnings import import_quietly
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
 from ..functions.conversion import wanted
@@ -88,6 +89,15 @@ class Module:
         if self._hooks is None and not GLOBAL.runs_at_calls:
             return self.forward(*args, **kwargs)
         return call_with_hooks(self, args, kwargs)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Let calls of this module run a program from now on: `gs.compile`, in place.
+
+        The arguments are those of `gs.compile`. Hooks run around the program, as around `forward`.
+        """
+        # By name, as the compiler is built on modules.
+        compiler = import_quietly("..compiler", __package__)
+        self._own_hooks().compiled = compiler.compile(self.forward, *args, **kwargs)
 
     # ---- attributes
 

@@ -48,6 +48,9 @@ class ModuleHooks:
     backward_is_full: bool | None = None
     """Whether the backward hooks are full ones; None where none was registered."""
 
+    compiled: Hook | None = None
+    """What is called in the place of `forward`, by `Module.compile`."""
+
     runs_at_calls: bool = False
     """Set once a hook that runs at calls has been registered for all modules."""
 
@@ -245,7 +248,7 @@ def _call(
     passing = _BackwardPass(module, backward, backward_pre) if backward or backward_pre else None
     if passing is not None:
         args = passing.enter(args)
-    result = module.forward(*args, **kwargs)
+    result = (own.compiled or module.forward)(*args, **kwargs)
     for hooks in (GLOBAL, own):
         for number, hook in list(hooks.forward.items()):
             called.add(number)

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import gradspec as gs
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec.dispatch.registry import BY_NAME, OPS
+from gradspec.dispatch.registry import BY_NAME, OPS, import_all
 from gradspec_codegen.cli import main
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.emit.package import PackageBuilder
@@ -134,6 +134,7 @@ def shares(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     words = ["codegen", str(folder / "shares.yaml"), "--out", str(folder / "absent_shares")]
     made = CliRunner().invoke(main, [*words, "-j", "1"])
     assert made.exit_code == 0, made.output
+    import_all()  # a family that is imported meanwhile would be forgotten
     before = dict(OPS), dict(BY_NAME)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import gradspec as gs
 from gradspec.autograd.forward_ad import dual_level, make_dual
 from gradspec.core.node import Node
 from gradspec.core.tensor import wrap
@@ -172,3 +173,20 @@ def test_objects_print_as_themselves():
         tensor_repr(wrap(np.array(["x", "2*y"], object)))
         == "tensor([  x, 2*y], dtype=torch.object)"
     )
+
+
+@pytest.mark.parametrize("call", [
+    lambda lib, x: x.max(1),
+    lambda lib, x: lib.sort(x, dim=0),
+    lambda lib, x: lib.topk(x, 1),
+    lambda lib, x: lib.linalg.slogdet(x),
+    lambda lib, x: lib.linalg.svd(x),
+    lambda lib, x: lib.cummax(x, 0),
+])  # fmt: skip
+def test_several_results_are_shown_by_their_names(torch, call):
+    given = [[2.0, 1.0], [0.5, 4.0]]
+    found, expected = call(gs, gs.tensor(given)), call(torch, torch.tensor(given))
+    assert repr(found) == repr(expected).replace("torch.return_types", "gradspec.return_types")
+    name = repr(found).partition("(")[0].rpartition(".")[2]
+    assert type(found) is getattr(gs.return_types, name)
+    assert isinstance(expected, getattr(torch.return_types, name))

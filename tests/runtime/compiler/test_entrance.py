@@ -70,6 +70,27 @@ def test_copies_have_programs_of_their_own() -> None:
     assert gs.equal(compiled(x), found)
 
 
+def test_a_module_is_compiled_in_place() -> None:
+    model = nn.Sequential(nn.Linear(2, 3), nn.Tanh())
+    x = gs.ones(1, 2)
+    expected = model(x)
+    model.compile(backend="numpy")
+    seen = []
+    model.register_forward_hook(lambda module, args, output: seen.append(output))
+    found = model(x)
+    assert gs.allclose(found, expected)
+    assert type(found.grad_fn).__name__ == "CompiledFunctionBackward"
+    assert len(seen) == 1
+    assert list(model.state_dict()) == ["0.weight", "0.bias"]
+    again = copy.deepcopy(model)
+    with gs.no_grad():
+        again[0].bias += 1
+    assert gs.allclose(model(x), expected)
+    assert gs.allclose(again(x), gs.tanh(gs.atanh(expected) + 1), atol=1e-5)
+    found.sum().backward()
+    assert model[0].weight.grad is not None
+
+
 def test_arguments_of_pytorch() -> None:
     def double(x):
         return x * 2

@@ -6,7 +6,7 @@ import pytest
 import gradspec as gs
 from gradspec.core.tensor import wrap
 from gradspec.dispatch.overloads import overloaded, variadic
-from gradspec.dispatch.registry import BY_NAME, OPS, Op, Param, ops, register, table_op
+from gradspec.dispatch.registry import BY_NAME, OPS, Op, Param, import_all, ops, register, table_op
 
 
 def op(name: str, signature: str, promotes=()):
@@ -21,6 +21,7 @@ def op(name: str, signature: str, promotes=()):
 
 @pytest.fixture(autouse=True)
 def _ops():
+    import_all()  # a family that a test imports would not be registered again
     before = dict(OPS), dict(BY_NAME)
     yield
     for found, known in zip((OPS, BY_NAME), before, strict=True):

@@ -1,0 +1,3 @@
+"""Signals: `windows`, as PyTorch's `torch.signal`."""
+
+from . import windows as windows
