@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -230,25 +231,39 @@ def generate(
     with _located(target):
         out = _checked(target, discard_edits)
         remove_leftovers(out)
-    planned = plan(target, kept.read(target) if keeps else None)
-    stale = planned.stale(everything=prove_all)
-    begin(stale)
     lines: list[str] | None = None if certify is None else []
-    with _located(target):
-        with staged(planned.built.files, planned.verbatim) as staging:
-            with _kept(target if keeps else None, planned, progress) as noted:
-                verdicts = _prove(target, planned, stale, staging, jobs, noted, backend, lines)
-            entries = _entries(planned, verdicts)
-            files = _signed(target, staging, entries, planned)
-        wrote = files != contents(out)
-        if wrote:
-            replace(out, files, target.source, discard_edits=discard_edits)
-        if not target.is_extension:
-            write_file(target.spec.with_name(lock.NAME), lock.text(entries.values()))
-        kept.forget(target)
+    with _worker_for(target):
+        planned = plan(target, kept.read(target) if keeps else None)
+        stale = planned.stale(everything=prove_all)
+        begin(stale)
+        with _located(target):
+            with staged(planned.built.files, planned.verbatim) as staging:
+                with _kept(target if keeps else None, planned, progress) as noted:
+                    verdicts = _prove(target, planned, stale, staging, jobs, noted, backend, lines)
+                entries = _entries(planned, verdicts)
+                files = _signed(target, staging, entries, planned)
+            wrote = files != contents(out)
+            if wrote:
+                replace(out, files, target.source, discard_edits=discard_edits)
+            if not target.is_extension:
+                write_file(target.spec.with_name(lock.NAME), lock.text(entries.values()))
+            kept.forget(target)
     if certify is not None and lines is not None:
         certify(planned, lines)
     return Outcome(verdicts, entries, wrote)
+
+
+def _worker_for(target: Target) -> AbstractContextManager[None]:
+    """A worker that gets ready while the spec is read, if that has changed since the proofs."""
+    if target.lock is None or not target.lock.exists() or (os.cpu_count() or 1) < 2:
+        return nullcontext()
+    proved = target.lock.stat().st_mtime
+    files = (target.spec, *target.spec.parent.glob("*/*.yaml"), *target.spec.parent.glob("*.yaml"))
+    if not any(file.stat().st_mtime > proved for file in files if file.exists()):
+        return nullcontext()
+    from .prove import workers
+
+    return workers.spare_worker()
 
 
 @contextmanager

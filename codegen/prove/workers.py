@@ -10,6 +10,7 @@ import os
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -140,6 +141,25 @@ def first_that_holds(
     return next(answer for _, answer in pool.each(repair_in_worker, [item], lambda *_: ""))
 
 
+@contextmanager
+def spare_worker() -> Iterator[None]:
+    """Start a worker that imports the prover meanwhile, and does the work if there is little."""
+    spare = ProcessPoolExecutor(max_workers=1)
+    spare.submit(end_with, os.getpid(), Path())
+    spare.submit(import_module, f"{__package__}.identities.op")
+    _spare.append(spare)
+    try:
+        yield
+    finally:
+        if spare in _spare:
+            _spare.remove(spare)
+            spare.shutdown(wait=False, kill_workers=True)
+
+
+_spare: list[ProcessPoolExecutor] = []
+"""The worker that waits for work, if there is one."""
+
+
 class Pool(Protocol):
     """Workers that have imported one package."""
 
@@ -218,10 +238,9 @@ class LocalPool:
         self, work: Work[_Item, _Answer], items: Mapping[int, _Item], run: str
     ) -> Iterator[tuple[int, _Answer]]:
         """joblib would do a single job in this very process, which must not import the runtime."""
-        executor = ProcessPoolExecutor(
-            max_workers=1, initializer=end_with, initargs=(os.getpid(), self._staged)
-        )
+        executor = _spare.pop() if _spare else ProcessPoolExecutor(max_workers=1)
         try:
+            executor.submit(end_with, os.getpid(), self._staged)
             futures = [
                 executor.submit(_numbered, work, number, item, self._staged, self._package, run)
                 for number, item in items.items()
