@@ -2,7 +2,7 @@
 
 A symmetric window (`sym`, the default) of `M` points ends where it began; a periodic one is the
 first part of a symmetric one that is longer by one. They are computed in float64, and are float32
-or float64.
+or float64; ValueError for other dtypes, and for a negative length.
 """
 
 from __future__ import annotations
@@ -25,18 +25,22 @@ __all__ = [
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
-def _window(
-    name: str, M: int, dtype: Any, requires_grad: bool, at: Callable[[Array], Array]
-) -> Tensor:
-    """Compute a window by its values at 0, 1, ... M - 1; one of a single point is 1."""
+def _checked(name: str, M: int, dtype: Any) -> np.dtype[Any]:
+    """The dtype of a window; ValueError for one that cannot be."""
+    if M < 0:
+        raise ValueError(f"{name} requires non-negative window length, got M={M}")
     chosen = float_dtype(dtype)
     if chosen not in (np.float32, np.float64):
         raise ValueError(f"{name} expects float32 or float64 dtypes, got: {chosen}")
-    if M < 0:
-        raise ValueError(f"{name} requires non-negative window length, got M={M}")
-    points = np.arange(M, dtype=np.float64)
-    values = at(points) if M > 1 else np.ones(M)
-    return leaf(values.astype(chosen), requires_grad)
+    return chosen
+
+
+def _window(
+    M: int, dtype: np.dtype[Any], requires_grad: bool, at: Callable[[Array], Array]
+) -> Tensor:
+    """A window by its values at 0, 1, ... M - 1."""
+    with np.errstate(all="ignore"):
+        return leaf(at(np.arange(M, dtype=np.float64)).astype(dtype), requires_grad)
 
 
 def _last(M: int, sym: bool) -> int:
@@ -55,21 +59,21 @@ def exponential(
     requires_grad: bool = False,
 ) -> Tensor:
     """`exp(-|n - center| / tau)`; ValueError for a center of a symmetric window."""
+    chosen = _checked("exponential", M, dtype)
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
         raise ValueError("Center must be None for symmetric windows")
-    middle = _last(M, sym) / 2 if center is None else center
-    return _window(
-        *("exponential", M, dtype, requires_grad), lambda n: np.exp(-np.abs(n - middle) / tau)
-    )
+    middle = _last(M, sym or M == 1) / 2 if center is None else center
+    return _window(M, chosen, requires_grad, lambda n: np.exp(-np.abs(n - middle) / tau))
 
 
 @creates(*PLACE)
 def cosine(M: int, *, sym: bool = True, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """`sin(pi (n + 1/2) / N)`, where `N` is `M`, or `M + 1` of a periodic window."""
-    length = M if sym else M + 1
-    return _window("cosine", M, dtype, requires_grad, lambda n: np.sin(np.pi * (n + 0.5) / length))
+    chosen = _checked("cosine", M, dtype)
+    length = M + 1 if not sym and M > 1 else M
+    return _window(M, chosen, requires_grad, lambda n: np.sin(np.pi * (n + 0.5) / length))
 
 
 @creates(*PLACE)
@@ -77,12 +81,11 @@ def gaussian(
     M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """`exp(-((n - middle) / std)² / 2)`."""
+    chosen = _checked("gaussian", M, dtype)
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
-    middle = _last(M, sym) / 2
-    return _window(
-        *("gaussian", M, dtype, requires_grad), lambda n: np.exp(-0.5 * ((n - middle) / std) ** 2)
-    )
+    middle = _last(M, sym or M == 1) / 2
+    return _window(M, chosen, requires_grad, lambda n: np.exp(-0.5 * ((n - middle) / std) ** 2))
 
 
 @creates(*PLACE)
@@ -90,23 +93,27 @@ def kaiser(
     M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """`I0(beta sqrt(1 - x²)) / I0(beta)`, where `x` goes from -1 to 1."""
+    chosen = _checked("kaiser", M, dtype)
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
 
     def at(n: Array) -> Array:
+        if M == 1:
+            return np.ones(1)
         x = np.minimum(2 * n / _last(M, sym) - 1, 1)
         root = leaf(beta * np.sqrt(np.maximum(1 - x * x, 0)), False)
         return (i0(root) / i0(leaf(np.asarray(beta, np.float64), False))).array
 
-    return _window("kaiser", M, dtype, requires_grad, at)
+    return _window(M, chosen, requires_grad, at)
 
 
 @creates(*PLACE)
 def bartlett(M: int, *, sym: bool = True, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """`1 - |2 n / N - 1|`: a triangle."""
-    return _window(
-        *("bartlett", M, dtype, requires_grad), lambda n: 1 - np.abs(2 * n / _last(M, sym) - 1)
-    )
+    chosen = _checked("bartlett", M, dtype)
+    if M == 1:
+        return _window(M, chosen, requires_grad, np.ones_like)
+    return _window(M, chosen, requires_grad, lambda n: 1 - np.abs(2 * n / _last(M, sym) - 1))
 
 
 @creates(*PLACE)
@@ -119,23 +126,21 @@ def general_cosine(
     requires_grad: bool = False,
 ) -> Tensor:
     """`a[0] - a[1] cos(2 pi n / N) + a[2] cos(4 pi n / N) - ...`."""
+    chosen = _checked("general_cosine", M, dtype)
+    if M < 2:
+        return _window(M, chosen, requires_grad, np.ones_like)
     if not isinstance(a, Iterable):
         raise TypeError("Coefficients must be a list/tuple")
     factors = list(a)
     if not factors:
         raise ValueError("Coefficients cannot be empty")
-    return _cosines("general_cosine", M, factors, sym, dtype, requires_grad)
 
-
-def _cosines(
-    name: str, M: int, factors: list[float], sym: bool, dtype: Any, requires_grad: bool
-) -> Tensor:
     def at(n: Array) -> Array:
         turns = np.arange(len(factors))[:, None] * (2 * np.pi / _last(M, sym)) * n
         signed = np.asarray(factors) * (-1.0) ** np.arange(len(factors))
         return np.asarray(signed @ np.cos(turns))
 
-    return _window(name, M, dtype, requires_grad, at)
+    return _window(M, chosen, requires_grad, at)
 
 
 @creates(*PLACE)
@@ -148,29 +153,32 @@ def general_hamming(
     requires_grad: bool = False,
 ) -> Tensor:
     """`alpha - (1 - alpha) cos(2 pi n / N)`."""
-    return _cosines("general_hamming", M, [alpha, 1 - alpha], sym, dtype, requires_grad)
+    return general_cosine(
+        M, a=[alpha, 1 - alpha], sym=sym, dtype=dtype, requires_grad=requires_grad
+    )
 
 
 @creates(*PLACE)
 def hamming(M: int, *, sym: bool = True, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """`0.54 - 0.46 cos(2 pi n / N)`."""
-    return _cosines("hamming", M, [0.54, 0.46], sym, dtype, requires_grad)
+    return general_cosine(M, a=[0.54, 0.46], sym=sym, dtype=dtype, requires_grad=requires_grad)
 
 
 @creates(*PLACE)
 def hann(M: int, *, sym: bool = True, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """`(1 - cos(2 pi n / N)) / 2`."""
-    return _cosines("hann", M, [0.5, 0.5], sym, dtype, requires_grad)
+    return general_cosine(M, a=[0.5, 0.5], sym=sym, dtype=dtype, requires_grad=requires_grad)
 
 
 @creates(*PLACE)
 def blackman(M: int, *, sym: bool = True, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """`0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)`."""
-    return _cosines("blackman", M, [0.42, 0.5, 0.08], sym, dtype, requires_grad)
+    _checked("blackman", M, dtype)
+    return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, requires_grad=requires_grad)
 
 
 @creates(*PLACE)
 def nuttall(M: int, *, sym: bool = True, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Nuttall's window of four terms, whose side lobes are low."""
     factors = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
-    return _cosines("nuttall", M, factors, sym, dtype, requires_grad)
+    return general_cosine(M, a=factors, sym=sym, dtype=dtype, requires_grad=requires_grad)

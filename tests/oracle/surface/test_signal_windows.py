@@ -40,7 +40,8 @@ def outcome(lib, name, size, options, dtype):
 @pytest.mark.parametrize(("name", "options"), CALLS)
 def test_windows_are_pytorchs(torch, name, options, size, sym):
     given = {"sym": sym} | options
-    for dtype, tolerance in (("float64", 1e-12), ("float32", 1e-6), ("float16", 0)):
+    # PyTorch computes those of float32 in float32: a narrow one is off by 2e-6, and not symmetric.
+    for dtype, tolerance in (("float64", 1e-12), ("float32", 4e-6), ("float16", 0)):
         found, expected = (outcome(lib, name, size, given, dtype) for lib in (gs, torch))
         if isinstance(expected, tuple):
             assert found == expected

@@ -35,6 +35,7 @@ def answers(rank: int, folder: str, package: str, store: str) -> None:
         ("whole_norm", (x, weight), (Shard(1), Replicate()), ()),
         ("whole_norm", (x[0].contiguous(), weight), (Shard(0), Shard(0)), ()),
         ("whole_flip", (x,), (Shard(0),), ()),
+        ("gated", (x, x + 1), (Shard(0), Shard(0)), ()),
     ]
     for name, tensors, places, further in cases:
         whole = [t.clone().requires_grad_() for t in tensors]
@@ -43,17 +44,15 @@ def answers(rank: int, folder: str, package: str, store: str) -> None:
             for t, place in zip(tensors, places, strict=True)
         ]
         expected, found = (getattr(ops, name)(*given, *further) for given in (whole, parts))
-        if isinstance(expected, tuple):
-            expected, found = expected[0], found[0]
-        (expected * expected).sum().backward()
-        (found * found).sum().backward()
-        is_same = torch.allclose(found.full_tensor(), expected) and all(
-            torch.allclose(part.grad.full_tensor(), t.grad)
-            for part, t in zip(parts, whole, strict=True)
-        )
+        expected, found = (r if isinstance(r, tuple) else (r,) for r in (expected, found))
+        sum((each * each).sum() for each in expected).backward()
+        sum((each * each).sum() for each in found).backward()
+        pairs = [*zip(found, expected, strict=True)]
+        pairs += [(part.grad, t.grad) for part, t in zip(parts, whole, strict=True)]
+        is_same = all(torch.allclose(part.full_tensor(), t) for part, t in pairs)
         if rank == 0:
             shown = " ".join(map(str, places))
-            print(f"{name} of {shown}: {found.placements[0]} {is_same}", flush=True)
+            print(f"{name} of {shown}: {found[0].placements[0]} {is_same}", flush=True)
     distributed.destroy_process_group()
 
 

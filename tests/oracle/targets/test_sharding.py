@@ -39,6 +39,11 @@ SPEC = """
   examples:
     - {self: [2, 3]}
   torch: {custom_op: true}
+
+- name: gated(Tensor self, Tensor gate) -> Tensor
+  doc: An op that is no whole, of which DTensor splits the parts.
+  forward: self * sigmoid(gate)
+  promotes: self, gate
 """
 
 
@@ -58,4 +63,5 @@ def test_shards_give_what_the_whole_gives(tmp_path: Path) -> None:
         "whole_norm of S(1) R: R True",
         "whole_norm of S(0) S(0): R True",
         "whole_flip of S(0): R True",
+        "gated of S(0) S(0): S(0) True",
     ]
