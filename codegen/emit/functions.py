@@ -35,14 +35,15 @@ from .views import (
 )
 
 
-def result_type(op: OpSpec, package: str) -> ResultTypeView | None:
-    """The named tuple of several outputs, shown as PyTorch's are."""
+def result_type(op: OpSpec, is_own: bool) -> ResultTypeView | None:
+    """The named tuple of several outputs; of an op of gradspec itself it is shown as PyTorch's is."""
     outputs = op.signature.outputs
     if len(outputs) == 1 or op.composite is not None:
         return None
     names = tuple(output.written or output.name for output in outputs)
-    shown = f"{package}.return_types.{op.signature.name}"
-    return ResultTypeView(result_type_name(op), op.name, names, shown)
+    name = result_type_name(op)
+    shown = f"gradspec.return_types.{op.signature.name}" if is_own else name
+    return ResultTypeView(name, op.name, names, shown)
 
 
 def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:

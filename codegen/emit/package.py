@@ -248,7 +248,7 @@ class PackageBuilder:
         for draft in self.drafts.values():
             if draft.op.family != family:
                 continue
-            kind = result_type(draft.op, self.package.partition(".")[0])
+            kind = result_type(draft.op, self.base is None)
             view = OpView(kind, draft.array_function, draft.function, draft.jvp)
             source = template("op.py.j2").render(op=view).strip("\n")
             blocks.append(source)
