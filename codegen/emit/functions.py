@@ -36,7 +36,7 @@ from .views import (
 
 
 def result_type(op: OpSpec, is_own: bool) -> ResultTypeView | None:
-    """The named tuple of several outputs; of an op of gradspec itself it is shown as PyTorch's is."""
+    """The named tuple of several outputs, shown as PyTorch shows it if the op is gradspec's own."""
     outputs = op.signature.outputs
     if len(outputs) == 1 or op.composite is not None:
         return None
