@@ -23,7 +23,8 @@ WRONG = (
     *("almost_squares", "almost_powers", "pick_in_order", "kept_but_ends", "smooth_l1"),
     *("choice_within_choice", "product_of_ramps", "sums_in_a_corner"),
     *("tripled_up_to_nine", "tripled_in_few_dimensions", "scaled_by_size"),
-    *("twice_by_whole_numbers",),
+    *("twice_by_whole_numbers", "product_of_conditions", "chain_of_conditions"),
+    *("reduced_with_bias", "scaled_product_backward", "product_of_two_precisions"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
 
