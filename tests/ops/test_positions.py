@@ -9,6 +9,7 @@ import pytest
 
 import gradspec as gs
 import gradspec.nn.functional as F
+from gradspec.dispatch.registry import ops
 
 SHAPE = (5, 4, 6)
 LISTS = {"repeated": [2, 0, 2, 3], "matrix": [[1, 1, 0], [3, -1, 1]], "empty": []}
@@ -30,6 +31,14 @@ def test_a_list_of_positions_along_one_dimension(dim: int, positions: str) -> No
         selected = gs.index_select(x, dim, gs.tensor(index))
         (grad,) = gs.autograd.grad(selected, x, gs.tensor(weights))
         np.testing.assert_allclose(grad.numpy(), wanted, rtol=1e-15)
+
+
+@pytest.mark.parametrize("row", [3, -4])
+@pytest.mark.parametrize("width", [1, 64, 600])
+def test_a_row_that_is_not_there_is_refused(width: int, row: int) -> None:
+    grad, indices = gs.ones(2, width), gs.tensor([0, row])
+    with pytest.raises(IndexError, match=r"out of (range|bounds)"):
+        ops.embedding_dense_backward(grad, indices, 3, -1, False)
 
 
 MODES: dict[str, Any] = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
