@@ -255,15 +255,24 @@ def generate(
 
 def _worker_for(target: Target) -> AbstractContextManager[None]:
     """A worker that gets ready while the spec is read, if that has changed since the proofs."""
-    if target.lock is None or not target.lock.exists() or (os.cpu_count() or 1) < 2:
-        return nullcontext()
-    proved = target.lock.stat().st_mtime
-    files = (target.spec, *target.spec.parent.glob("*/*.yaml"), *target.spec.parent.glob("*.yaml"))
-    if not any(file.stat().st_mtime > proved for file in files if file.exists()):
+    if (os.cpu_count() or 1) < 2 or not _has_changed(target):
         return nullcontext()
     from .prove import workers
 
     return workers.spare_worker()
+
+
+def _has_changed(target: Target) -> bool:
+    """Return whether a spec is newer than its proofs, as far as can be seen."""
+    if target.lock is None:
+        return False
+    folder = target.spec.parent
+    try:
+        proved = target.lock.stat().st_mtime
+        specs = (target.spec, *folder.glob("*.yaml"), *folder.glob("*/*.yaml"))
+        return any(file.stat().st_mtime > proved for file in specs)
+    except OSError:  # it will be told what is wrong when the files are read
+        return False
 
 
 @contextmanager

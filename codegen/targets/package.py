@@ -85,7 +85,7 @@ class FrameworkPackage:
         """The module that tells how ops may be split among devices."""
         return template("torch_sharding.py.j2").render(
             header=self._header("How the ops may be split among devices: DTensor is told."),
-            modules=sorted({op.family for op in whole}),
+            modules=[Sibling(name, sibling(name)) for name in sorted({op.family for op in whole})],
             ops=[sharded_op(op, self._naming, proofs.get(op.name)) for op in whole],
         )
 

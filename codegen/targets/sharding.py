@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..prove.report.lock import Entry
 from ..spec.model import OpSpec
 from .naming import Naming
+from .renderer import sibling
 
 SHARDING = "_sharding"
 """The module of a package in which the ways are registered."""
@@ -42,5 +43,8 @@ def sharded_op(op: OpSpec, naming: Naming, entry: Entry | None) -> ShardedOp:
         if kind in _PLAIN and not any(":" in name or name == "several" for name in names):
             found.append(tuple(n for n, p in enumerate(params) if p.public in names))
     return ShardedOp(
-        op.family, f"{naming.function(op)}__op", f"{naming.class_name(op)}_Reverse", tuple(found)
+        sibling(op.family),
+        f"{naming.function(op)}__op",
+        f"{naming.class_name(op)}_Reverse",
+        tuple(found),
     )

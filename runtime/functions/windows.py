@@ -38,7 +38,7 @@ def _window(
     return leaf(at(np.arange(length, dtype=np.float64), last).astype(chosen), requires_grad)
 
 
-def _cosines(*factors: float) -> Callable[[Array, int], Array]:
+def cosines(*factors: float) -> Callable[[Array, int], Array]:
     """Return the sum of cosines of 0, 1, 2... turns, with factors of alternating sign."""
 
     def at(n: Array, last: int) -> Array:
@@ -51,12 +51,27 @@ def _cosines(*factors: float) -> Callable[[Array, int], Array]:
     return at
 
 
+def triangle(n: Array, last: int) -> Array:
+    """Return what rises from 0 to 1, and falls to 0 again."""
+    return np.asarray(1 - np.abs(2 * n / last - 1))
+
+
+def bessel(beta: float) -> Callable[[Array, int], Array]:
+    """Return Kaiser's quotient of Bessel functions."""
+
+    def at(n: Array, last: int) -> Array:
+        root = np.sqrt(np.maximum(1 - (2 * n / last - 1) ** 2, 0))
+        return np.asarray(np.i0(beta * root) / np.i0(beta))
+
+    return at
+
+
 @creates(*PLACE)
 def hann_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Hann's window: `(1 - cos(2 pi n / N)) / 2`."""
-    values = _cosines(0.5, 0.5)
+    values = cosines(0.5, 0.5)
     return _window("hann_window", window_length, periodic, dtype, requires_grad, values)
 
 
@@ -71,7 +86,7 @@ def hamming_window(
     requires_grad: bool = False,
 ) -> Tensor:
     """Hamming's window: `alpha - beta * cos(2 pi n / N)`."""
-    values = _cosines(alpha, beta)
+    values = cosines(alpha, beta)
     return _window("hamming_window", window_length, periodic, dtype, requires_grad, values)
 
 
@@ -80,7 +95,7 @@ def blackman_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Blackman's window: `0.42 - 0.5 * cos(2 pi n / N) + 0.08 * cos(4 pi n / N)`."""
-    values = _cosines(0.42, 0.5, 0.08)
+    values = cosines(0.42, 0.5, 0.08)
     return _window("blackman_window", window_length, periodic, dtype, requires_grad, values)
 
 
@@ -89,14 +104,7 @@ def bartlett_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Bartlett's window: a triangle from 0 to 1 and back to 0."""
-    return _window(
-        "bartlett_window",
-        window_length,
-        periodic,
-        dtype,
-        requires_grad,
-        lambda n, last: 1 - np.abs(2 * n / last - 1),
-    )
+    return _window("bartlett_window", window_length, periodic, dtype, requires_grad, triangle)
 
 
 @creates(*PLACE)
@@ -109,13 +117,5 @@ def kaiser_window(
     requires_grad: bool = False,
 ) -> Tensor:
     """Kaiser's window: `i0(beta * sqrt(1 - (2 n / N - 1)**2)) / i0(beta)`."""
-    return _window(
-        "kaiser_window",
-        window_length,
-        periodic,
-        dtype,
-        requires_grad,
-        lambda n, last: (
-            np.i0(beta * np.sqrt(np.maximum(1 - (2 * n / last - 1) ** 2, 0))) / np.i0(beta)
-        ),
-    )
+    values = bessel(beta)
+    return _window("kaiser_window", window_length, periodic, dtype, requires_grad, values)

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.tensor import Tensor
 from ..functions.creation import float_dtype, leaf
 from ..functions.creation_options import PLACE, creates
-from ..special import i0
+from ..functions.windows import bessel, cosines, triangle
 
 __all__ = [
     *("bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine"),
@@ -39,8 +39,20 @@ def _window(
     M: int, dtype: np.dtype[Any], requires_grad: bool, at: Callable[[Array], Array]
 ) -> Tensor:
     """A window by its values at 0, 1, ... M - 1."""
-    with np.errstate(all="ignore"):
-        return leaf(at(np.arange(M, dtype=np.float64)).astype(dtype), requires_grad)
+    return leaf(at(np.arange(M, dtype=np.float64)).astype(dtype), requires_grad)
+
+
+def _from_end_to_end(
+    M: int,
+    sym: bool,
+    dtype: np.dtype[Any],
+    requires_grad: bool,
+    at: Callable[[Array, int], Array],
+) -> Tensor:
+    """A window by its values, given the last point; one of a single point is 1."""
+    if M < 2:
+        return _window(M, dtype, requires_grad, np.ones_like)
+    return _window(M, dtype, requires_grad, lambda n: at(n, _last(M, sym)))
 
 
 def _last(M: int, sym: bool) -> int:
@@ -96,24 +108,14 @@ def kaiser(
     chosen = _checked("kaiser", M, dtype)
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
-
-    def at(n: Array) -> Array:
-        if M == 1:
-            return np.ones(1)
-        x = np.minimum(2 * n / _last(M, sym) - 1, 1)
-        root = leaf(beta * np.sqrt(np.maximum(1 - x * x, 0)), False)
-        return (i0(root) / i0(leaf(np.asarray(beta, np.float64), False))).array
-
-    return _window(M, chosen, requires_grad, at)
+    return _from_end_to_end(M, sym, chosen, requires_grad, bessel(beta))
 
 
 @creates(*PLACE)
 def bartlett(M: int, *, sym: bool = True, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """`1 - |2 n / N - 1|`: a triangle."""
     chosen = _checked("bartlett", M, dtype)
-    if M == 1:
-        return _window(M, chosen, requires_grad, np.ones_like)
-    return _window(M, chosen, requires_grad, lambda n: 1 - np.abs(2 * n / _last(M, sym) - 1))
+    return _from_end_to_end(M, sym, chosen, requires_grad, triangle)
 
 
 @creates(*PLACE)
@@ -127,20 +129,12 @@ def general_cosine(
 ) -> Tensor:
     """`a[0] - a[1] cos(2 pi n / N) + a[2] cos(4 pi n / N) - ...`."""
     chosen = _checked("general_cosine", M, dtype)
-    if M < 2:
-        return _window(M, chosen, requires_grad, np.ones_like)
-    if not isinstance(a, Iterable):
+    factors = list(a) if isinstance(a, Iterable) else None
+    if M > 1 and factors is None:
         raise TypeError("Coefficients must be a list/tuple")
-    factors = list(a)
-    if not factors:
+    if M > 1 and not factors:
         raise ValueError("Coefficients cannot be empty")
-
-    def at(n: Array) -> Array:
-        turns = np.arange(len(factors))[:, None] * (2 * np.pi / _last(M, sym)) * n
-        signed = np.asarray(factors) * (-1.0) ** np.arange(len(factors))
-        return np.asarray(signed @ np.cos(turns))
-
-    return _window(M, chosen, requires_grad, at)
+    return _from_end_to_end(M, sym, chosen, requires_grad, cosines(*factors or ()))
 
 
 @creates(*PLACE)

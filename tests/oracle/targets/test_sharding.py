@@ -10,8 +10,9 @@ import pytest
 
 pytestmark = pytest.mark.oracle
 
+# The family is called like a function of the module that registers its ops.
 SPEC = """
-- family: whole
+- family: register
 
 - name: whole_cap(Tensor self, Scalar cap=30) -> Tensor
   doc: A smooth bound.
