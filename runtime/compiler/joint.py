@@ -119,7 +119,8 @@ def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> T
     places = {id(result): at for at, result in enumerate(results)}
     outputs = [result.array for result in results]
     for _, grad in new_grads:
-        if places.setdefault(id(grad), len(outputs)) == len(outputs):
+        if id(grad) not in places:
+            places[id(grad)] = len(outputs)
             outputs.append(grad.array)
     inputs = tuple(value for value, _ in tape.inputs)
     program = tape.program(outputs)

@@ -194,7 +194,7 @@ def test_threads_share_a_program() -> None:
         assert_same_bits(found[nr], wanted[nr])
 
 
-def test_programs_of_several_sizes_share_memory() -> None:
+def test_programs_of_several_sizes_do_not_disturb_each_other() -> None:
     def function(a: Any) -> Any:
         return np.sort(np.sin(a) + np.cos(a)[::-1]) * 2
 
