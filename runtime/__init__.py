@@ -401,6 +401,7 @@ _LAZY = {
     **{
         name: (f".{name}", "")
         for name in (
+            "_C",
             "accelerator",
             "amp",
             "backends",
@@ -416,6 +417,7 @@ _LAZY = {
             "nn",
             "ops",
             "optim",
+            "profiler",
         )
     },
     **{

@@ -40,6 +40,7 @@ __all__ = [
     "graph",
     "inference_mode",
     "is_multithreading_enabled",
+    "kineto_available",
     "no_grad",
     "profiler",
     "set_detect_anomaly",
@@ -47,6 +48,11 @@ __all__ = [
     "set_multithreading_enabled",
     "variable",
 ]
+
+
+def kineto_available() -> bool:
+    """Return whether PyTorch's tracer of devices is there: False."""
+    return False
 
 
 def __getattr__(name: str) -> _Any:

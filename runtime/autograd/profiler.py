@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Final
 from ..core.mode_decorator import ModeDecorator
 from ..core.node import Node
 from ..core.tensor import Tensor
+from ..core.user_warnings import warn
 from ..dispatch.registry import OPS, import_all
 from .profiler_table import Average, Averages
 
@@ -37,6 +38,11 @@ class Event:
     """An event is one call, and an average of several has the same attribute."""
 
     @property
+    def input_shapes(self) -> list[list[int]]:
+        """The shapes of the inputs, if they were recorded, as PyTorch has them."""
+        return [list(shape) for shape in self.shapes]
+
+    @property
     def total(self) -> int:
         """Time from call to return."""
         return self.end - self.start
@@ -45,6 +51,9 @@ class Event:
     def own(self) -> int:
         """Time without that of the events inside."""
         return self.total - self.inside
+
+
+_TABLE: Final = __name__.partition(".")[0] + ".generated."
 
 
 class _Active(threading.local):
@@ -59,10 +68,33 @@ _active: Final = _Active()
 class profile:
     """Profiler of the ops and nodes of this thread; `key_averages()` sums them up.
 
-    With `record_shapes` the averages can be told apart by the shapes of the inputs.
+    With `record_shapes` the averages can be told apart by the shapes of the inputs. What else
+    PyTorch measures is not measured here, and asking for it warns: floating point operations,
+    memory, source lines, modules, and devices other than the CPU.
     """
 
-    def __init__(self, enabled: bool = True, *, record_shapes: bool = False) -> None:
+    def __init__(
+        self,
+        enabled: bool = True,
+        *,
+        use_cuda: bool = False,
+        use_device: str | None = None,
+        record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+    ) -> None:
+        warn_of_unmeasured(
+            use_cuda=use_cuda,
+            use_device=use_device,
+            with_flops=with_flops,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_modules=with_modules,
+        )
         self.enabled = enabled
         self.events: list[Event] = []
         """Calls that have returned, in the order of their return."""
@@ -84,6 +116,11 @@ class profile:
             _active.profile = self._outer
             while self._open:
                 self._close(self._open[-1].code)
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The time of all events without that of others inside of them, in microseconds."""
+        return self.key_averages().total_average().self_cpu_time_total
 
     def _watch(self, frame: FrameType, event: str, arg: Any) -> None:
         if event == "call":
@@ -131,12 +168,20 @@ class profile:
             average.cpu_time_total += event.total / 1000
         return Averages(found.values(), with_shapes=group_by_input_shape)
 
-    def table(self, sort_by: str = "self_cpu_time_total", row_limit: int = 100) -> str:
+    def table(
+        self,
+        sort_by: str | None = "self_cpu_time_total",
+        row_limit: int = 100,
+        header: str | None = None,
+    ) -> str:
         """Return the averages as text."""
-        return self.key_averages().table(sort_by, row_limit)
+        return self.key_averages().table(sort_by, row_limit, header)
 
     def export_chrome_trace(self, path: str | Path) -> None:
-        """Write the events as JSON for a trace viewer (chrome://tracing, Perfetto)."""
+        """Write the events as JSON for a trace viewer (chrome://tracing, Perfetto).
+
+        It is compressed if `path` ends in `.gz`.
+        """
         events = [
             {
                 "name": event.name,
@@ -150,9 +195,11 @@ class profile:
             }
             for event in self.function_events
         ]
-        import json  # only who writes a trace waits for it
+        import gzip  # only who writes a trace waits for these
+        import json
 
-        Path(path).write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+        text = json.dumps({"traceEvents": events}).encode()
+        Path(path).write_bytes(gzip.compress(text) if str(path).endswith(".gz") else text)
 
     def __str__(self) -> str:
         return self.table()
@@ -186,10 +233,25 @@ class record_function(ModeDecorator):
         return record_function(self.name, self.args)
 
 
+def warn_of_unmeasured(**asked: object) -> None:
+    """Warn of each thing that is asked for, by the name of its argument, and is not measured."""
+    for name, value in asked.items():
+        if value:
+            warn(f"profile: {name}={value} has no effect: times and shapes are recorded")
+
+
 def _names_of_code() -> dict[CodeType, str]:
-    """Return the names of events by code object; empty for nodes, which are asked."""
+    """Return the names of events by code object; empty for nodes, which are asked.
+
+    Ops of the table are called as by PyTorch, `aten::mul`; those of a package of one's own by
+    their names.
+    """
     import_all()
-    names = {function.__code__: op.name.partition(".")[0] for function, op in OPS.items()}
+    names = {
+        function.__code__: "aten::" * (op.function.__module__.startswith(_TABLE))
+        + op.name.partition(".")[0]
+        for function, op in OPS.items()
+    }
     stack: list[type[Node]] = [Node]
     while stack:
         kind = stack.pop()

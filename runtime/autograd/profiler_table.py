@@ -38,18 +38,29 @@ class Averages(list[Average]):
         total.cpu_time_total = total.self_cpu_time_total
         return total
 
-    def table(self, sort_by: str | None = "self_cpu_time_total", row_limit: int = 100) -> str:
-        """Format the rows, with the largest `sort_by` (an attribute of `Average`) first."""
+    def table(
+        self,
+        sort_by: str | None = "self_cpu_time_total",
+        row_limit: int = 100,
+        header: str | None = None,
+    ) -> str:
+        """Format the rows, the largest `sort_by` (an attribute of `Average`) first.
+
+        With a negative `row_limit` all of them; `header` is a title above.
+        """
         rows: list[Average] = list(self)
         if sort_by is not None:
             rows.sort(key=lambda average: getattr(average, sort_by), reverse=True)
         whole = self.total_average().self_cpu_time_total or 1.0
         heads = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
         heads += ["# of Calls"] + ["Input Shapes"] * self._with_shapes
-        cells = [self._row(average, whole) for average in rows[:row_limit]]
+        cells = [
+            self._row(average, whole) for average in rows[: None if row_limit < 0 else row_limit]
+        ]
         widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
         rule = "  ".join("-" * width for width in widths)
-        lines = [rule, _line(heads, widths), rule, *(_line(row, widths) for row in cells), rule]
+        lines = [] if header is None else [header]
+        lines += [rule, _line(heads, widths), rule, *(_line(row, widths) for row in cells), rule]
         return "\n".join([*lines, f"Self CPU time total: {_duration(whole)}"])
 
     def _row(self, average: Average, whole: float) -> list[str]:

@@ -35,6 +35,10 @@ class AccumulateGrad(Node):
         self.hooks = None
         self.sequence_nr = LEAF_SEQUENCE_NR
 
+    def name(self) -> str:
+        """The name of the node, as PyTorch has it, with its namespace."""
+        return "torch::autograd::AccumulateGrad"
+
     @property
     def variable(self) -> Tensor:
         """The leaf; made anew if only the graph still knows it."""

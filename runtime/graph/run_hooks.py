@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.hooks import Hooks
 from ..core.node import Node
 from ..core.tensor import Tensor, wrap
@@ -63,6 +64,7 @@ def call_node_hooks(
         arriving = _replaced(hook, hook(arriving), arriving)
     given = [_carried(tensor, on_tensors) for tensor in arriving]
     arrives = any(tensor is not None for tensor in given)  # None: as if no hook had looked
+    is_first = type(node) is AccumulateGrad and node.variable.grad is None
     leaving = run_with_saved(
         node, (given if several else given[0]) if arrives else None, needs, on_tensors
     )
@@ -74,6 +76,9 @@ def call_node_hooks(
         _as_optional_tensor(leaves) if needed else None
         for leaves, needed in zip(leaving, needs, strict=True)
     )
+    if is_first and not on_tensors and given[0] is not None and given[0].base is None:
+        # PyTorch's leaf keeps such an array, so that its hooks see, and write to, its gradient.
+        arriving = (node.variable.grad.detach(),)
     for hook in list(hooks.after_node.values()):
         answers = _replaced(hook, hook(answers, arriving), answers)
     return [_carried(tensor, on_tensors) for tensor in answers]

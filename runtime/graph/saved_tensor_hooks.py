@@ -225,6 +225,11 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         _thread.refusal = before
 
 
+def are_saved_tensors_hooks_enabled() -> bool:
+    """Return whether `saved_tensors_hooks` may be used in this thread."""
+    return _thread.refusal is None
+
+
 def _pack_results(results: tuple[Tensor, ...]) -> None:
     """Pack what the node of these results saved."""
     grad_node = next((tensor.grad_node for tensor in results if tensor.grad_node is not None), None)

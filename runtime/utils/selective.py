@@ -295,8 +295,10 @@ def _policy_of(policy_fn_or_list: Policy | list[OpOverload]) -> Policy:
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     for op in policy_fn_or_list:
         if not isinstance(op, OpOverload):
-            advice = f" Pass a specific overload, such as {op}.default." * isinstance(
-                op, OpOverloadPacket
+            advice = (
+                f" update the OpOverloadPacket to a specific OpOverload, such as {op}.default"
+                if isinstance(op, OpOverloadPacket)
+                else ""
             )
             raise ValueError(
                 f"Expected op in `op_list` to be an OpOverload but got: {op} of type "

@@ -64,8 +64,8 @@ RUNTIME_LAYERS = (
     "autograd",
     "nn",
     "amp",
-    "accelerator backends cuda distributed distributions func jit optim serialization switches "
-    "testing utils viz",
+    "_C accelerator backends cuda distributed distributions func jit optim profiler serialization "
+    "switches testing utils viz",
     "compiler",
     "overrides extension",
     "tensor_methods",

@@ -238,7 +238,30 @@ def leaf_frozen_and_thawed(lib):
     return seen, x.grad
 
 
+def hooks_around_accumulation(lib):
+    x = leaf(lib, 1.0, 2.0, 3.0)
+    node = (x * 1).grad_fn.next_functions[0][0]
+    x.register_hook(lambda g: g - 2.0)
+    node.register_prehook(lambda grads: (grads[0] / 5.0,))
+    x.register_post_accumulate_grad_hook(lambda p: p.grad.add_(0.5))
+    node.register_hook(lambda _, grads: setattr(x, "grad", grads[0] * 10))
+    x.sum().backward()
+    return x.grad
+
+
+def memory_of_what_hooks_of_leaves_see(lib):
+    shared = []
+    x = leaf(lib, 1.0, 2.0)
+    node = (x * 1).grad_fn.next_functions[0][0]
+    node.register_hook(lambda _, grads: shared.append(grads[0].data_ptr() == x.grad.data_ptr()))
+    (x * x).sum().backward()
+    (x * x).sum().backward()
+    return shared
+
+
 BEHAVIOURS = {
+    "around accumulation": hooks_around_accumulation,
+    "memory of what a leaf's hooks see": memory_of_what_hooks_of_leaves_see,
     "a leaf frozen and thawed": leaf_frozen_and_thawed,
     "answers None": lambda lib: hooked(lib, lambda g: None),
     "answers a tensor": lambda lib: hooked(lib, lambda g: g * 2),
