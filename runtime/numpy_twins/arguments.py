@@ -72,6 +72,13 @@ def floats(a: Any) -> Tensor:
     return a if a.array.dtype.kind in "fc" else a.to(np.float64)
 
 
+def promoted(*values: Any) -> list[Tensor]:
+    """Tensors of one dtype, that which NumPy would compute in: its products mix dtypes."""
+    tensors = as_tensors(values)
+    dtype = np.result_type(*(tensor.array.dtype for tensor in tensors))
+    return [each if each.array.dtype == dtype else each.to(dtype) for each in tensors]
+
+
 def slices(a: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
     """The part of a tensor between two places of one axis."""
     index: list[Any] = [slice(None)] * a.ndim

@@ -10,7 +10,7 @@ from ..core.tensor import Tensor
 from ..dispatch.registry import ops
 from ..functions import composites, splitting
 from ..functions.linear_algebra import einsum as contraction
-from .arguments import Axes, as_tensor, as_tensors, axes_of, floats, values_of
+from .arguments import Axes, as_tensor, axes_of, floats, promoted, values_of
 from .shapes import matrix_transpose
 
 
@@ -21,8 +21,15 @@ class QRResult(NamedTuple):
     R: Tensor
 
 
+class EigResult(NamedTuple):
+    """Eigenvalues and vectors of `eig`, by NumPy's names."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
 def _dot(a: Any, b: Any) -> Any:
-    a, b = as_tensor(a), as_tensor(b)
+    a, b = promoted(a, b)
     if not a.ndim or not b.ndim:
         return ops.mul(a, b)
     if b.ndim == 1 or (a.ndim <= 2 and b.ndim <= 2):
@@ -31,7 +38,7 @@ def _dot(a: Any, b: Any) -> Any:
 
 
 def _inner(a: Any, b: Any) -> Any:
-    a, b = as_tensor(a), as_tensor(b)
+    a, b = promoted(a, b)
     if not a.ndim or not b.ndim:
         return ops.mul(a, b)
     return contraction.tensordot(a, b, ([-1], [-1]))
@@ -42,7 +49,8 @@ def _outer(a: Any, b: Any) -> Any:
 
 
 def _vdot(a: Any, b: Any) -> Any:
-    return ops.vdot(composites.ravel(as_tensor(a)), composites.ravel(as_tensor(b)))
+    a, b = promoted(a, b)
+    return ops.vdot(composites.ravel(a), composites.ravel(b))
 
 
 def _kron(a: Any, b: Any) -> Any:
@@ -52,13 +60,18 @@ def _kron(a: Any, b: Any) -> Any:
 def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     if not isinstance(axes, int):
         axes = tuple([each] if isinstance(each, int) else list(each) for each in axes)
-    return contraction.tensordot(as_tensor(a), as_tensor(b), axes)
+    a, b = promoted(a, b)
+    return contraction.tensordot(a, b, axes)
 
 
-def _einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
-    if not isinstance(subscripts, str):
-        raise TypeError("einsum of tensors takes its subscripts as text")
-    return contraction.einsum(subscripts, *as_tensors(operands))
+def _einsum(*operands: Any, optimize: Any = False) -> Any:
+    """Take the subscripts as text before the arrays, or as a list after each."""
+    if isinstance(operands[0], str):
+        return contraction.einsum(operands[0], *promoted(*operands[1:]))
+    count = len(operands) // 2
+    given = list(operands)
+    given[: 2 * count : 2] = promoted(*operands[: 2 * count : 2])
+    return contraction.einsum(*given)
 
 
 def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
@@ -75,8 +88,9 @@ def _cross(
 ) -> Any:
     if axis is not None:
         axisa = axisb = axisc = axis
-    first = composites.movedim(as_tensor(a), axisa, -1)
-    second = composites.movedim(as_tensor(b), axisb, -1)
+    a, b = promoted(a, b)
+    first = composites.movedim(a, axisa, -1)
+    second = composites.movedim(b, axisb, -1)
     first, second = splitting.broadcast_tensors(first, second)
     return composites.movedim(ops.linalg_cross(first, second, dim=-1), -1, axisc)
 
@@ -111,7 +125,7 @@ def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 
 def _solve(a: Any, b: Any) -> Any:
-    a, b = as_tensor(a), as_tensor(b)
+    a, b = promoted(floats(a), floats(b))
     if b.ndim > 1 and b.ndim < a.ndim:  # matrices for NumPy; vectors of a batch for PyTorch
         b = ops.reshape(b, [*[1] * (a.ndim - b.ndim), *b.shape])
     return ops.linalg_solve(a, b)
@@ -122,7 +136,7 @@ def _svd(
 ) -> Any:
     if hermitian:
         raise TypeError("svd of a tensor does not know hermitian=True: use np.linalg.eigh")
-    a = as_tensor(a)
+    a = floats(a)
     return ops.linalg_svd(a, full_matrices) if compute_uv else ops.linalg_svdvals(a)
 
 
@@ -130,29 +144,43 @@ def _qr(a: Any, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "complete", "r"):
         raise TypeError(f"qr of a tensor takes mode='reduced', 'complete' or 'r', not {mode!r}")
     if mode == "r":  # whose gradient needs the other factor
-        return ops.linalg_qr(as_tensor(a), "reduced")[1]
-    return QRResult(*ops.linalg_qr(as_tensor(a), mode))
+        return ops.linalg_qr(floats(a), "reduced")[1]
+    return QRResult(*ops.linalg_qr(floats(a), mode))
 
 
 def _cholesky(a: Any, /, *, upper: bool = False) -> Any:
-    return ops.linalg_cholesky(as_tensor(a), upper=upper)
+    return ops.linalg_cholesky(floats(a), upper=upper)
 
 
 def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return ops.linalg_eigvalsh(as_tensor(a), UPLO)
+    return ops.linalg_eigvalsh(floats(a), UPLO)
+
+
+def _eig(a: Any) -> EigResult:
+    a = floats(a)
+    values, vectors = ops.linalg_eig(a)
+    if a.is_complex() or values_of(values).imag.any():
+        return EigResult(values, vectors)
+    return EigResult(ops.real(values), ops.real(vectors))  # as NumPy answers
+
+
+def eigenvalues(a: Any) -> Any:
+    """The eigenvalues of matrices; real ones where none of a real matrix is complex."""
+    return _eig(a).eigenvalues
 
 
 def _eigh(a: Any, UPLO: str = "L") -> Any:
-    return ops.linalg_eigh(as_tensor(a), UPLO)
+    return ops.linalg_eigh(floats(a), UPLO)
 
 
 def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     relative = rcond if rtol is None else rtol
-    return ops.linalg_pinv(as_tensor(a), 1e-15 if relative is None else relative, hermitian)
+    return ops.linalg_pinv(floats(a), 1e-15 if relative is None else relative, hermitian)
 
 
 def _lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
-    found = ops.linalg_lstsq(as_tensor(a), as_tensor(b), rcond, driver="gelsd")
+    a, b = promoted(floats(a), floats(b))
+    found = ops.linalg_lstsq(a, b, rcond, driver="gelsd")
     solution, residuals, rank, singular_values = found
     return solution, residuals, int(rank), singular_values
 
@@ -183,39 +211,42 @@ def _linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 def _vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    return ops.linalg_vecdot(as_tensor(x1), as_tensor(x2), dim=axis)
+    return ops.linalg_vecdot(*promoted(x1, x2), dim=axis)
 
 
 def _tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
-    return linalg.tensorsolve(as_tensor(a), as_tensor(b), axes)
+    a, b = promoted(floats(a), floats(b))
+    return linalg.tensorsolve(a, b, axes)
 
 
 LINALG: Final[dict[str, Callable[..., Any]]] = {
     "cholesky": _cholesky,
     "cond": _cond,
     "cross": _linalg_cross,
-    "det": lambda a: ops.linalg_det(as_tensor(a)),
+    "det": lambda a: ops.linalg_det(floats(a)),
     "diagonal": _linalg_diagonal,
+    "eig": _eig,
     "eigh": _eigh,
+    "eigvals": eigenvalues,
     "eigvalsh": _eigvalsh,
-    "inv": lambda a: ops.linalg_inv(as_tensor(a)),
+    "inv": lambda a: ops.linalg_inv(floats(a)),
     "lstsq": _lstsq,
-    "matmul": lambda x1, x2, /: ops.matmul(as_tensor(x1), as_tensor(x2)),
+    "matmul": lambda x1, x2, /: ops.matmul(*promoted(x1, x2)),
     "matrix_norm": _matrix_norm,
     "matrix_power": lambda a, n: linalg.matrix_power(as_tensor(a), n),
     "matrix_rank": _matrix_rank,
     "matrix_transpose": matrix_transpose,
-    "multi_dot": lambda arrays: linalg.multi_dot(as_tensors(arrays)),
+    "multi_dot": lambda arrays: linalg.multi_dot(promoted(*arrays)),
     "norm": _norm,
     "outer": lambda x1, x2, /: ops.outer(as_tensor(x1), as_tensor(x2)),
     "pinv": _pinv,
     "qr": _qr,
-    "slogdet": lambda a: ops.linalg_slogdet(as_tensor(a)),
+    "slogdet": lambda a: ops.linalg_slogdet(floats(a)),
     "solve": _solve,
     "svd": _svd,
-    "svdvals": lambda x, /: ops.linalg_svdvals(as_tensor(x)),
+    "svdvals": lambda x, /: ops.linalg_svdvals(floats(x)),
     "tensordot": lambda x1, x2, /, *, axes=2: _tensordot(x1, x2, axes),
-    "tensorinv": lambda a, ind=2: linalg.tensorinv(as_tensor(a), ind),
+    "tensorinv": lambda a, ind=2: linalg.tensorinv(floats(a), ind),
     "tensorsolve": _tensorsolve,
     "trace": _linalg_trace,
     "vecdot": _vecdot,

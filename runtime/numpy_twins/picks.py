@@ -46,6 +46,12 @@ def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     return splitting.take_along_dim(a, as_tensor(indices), place)
 
 
+def _partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = "introselect") -> Any:
+    a, place = flat(a, axis)
+    order = np.argpartition(values_of(a), kth, place, kind)
+    return splitting.take_along_dim(a, as_tensor(order), place)
+
+
 def _compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     a = as_tensor(a)
     return _picked(a, np.compress(values_of(condition), _numbers(a), axis))
@@ -186,6 +192,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "intersect1d": _intersect1d,
     "nonzero": _nonzero,
     "pad": _pad,
+    "partition": _partition,
     "resize": _resize,
     "setdiff1d": _setdiff1d,
     "setxor1d": _setxor1d,

@@ -12,6 +12,7 @@ from ..dispatch.registry import ops
 from ..functions import composites, creation
 from ..functions import elements as vandermonde
 from .arguments import array_of, as_tensor, as_tensors, axes_of, floats, slices, values_of
+from .matrices import eigenvalues
 
 
 def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
@@ -261,6 +262,25 @@ def _poly(seq_of_zeros: Any) -> Any:
     return found
 
 
+def _roots(p: Any) -> Any:
+    """The eigenvalues of the companion matrix of the factors, and a zero for each last zero."""
+    p = floats(p)
+    if p.ndim != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    given = np.flatnonzero(values_of(p))
+    if not given.size:
+        return p[:0]
+    first, last = int(given[0]), int(given[-1])
+    degree = last - first
+    zeros = creation.tensor(np.zeros(p.shape[0] - 1 - last))
+    if not degree:
+        return zeros
+    below = creation.tensor(np.eye(degree, k=-1)[1:]).to(p.dtype)
+    top = -p[first + 1 : last + 1] / p[first]
+    found = eigenvalues(ops.cat([top[None], below], 0))
+    return ops.cat([found, zeros.to(found.dtype)], 0)
+
+
 def _polyfit(x: Any, y: Any, deg: int, *, w: Any = None) -> Any:
     x, y = floats(x), floats(y)
     x = x.to(y.dtype)
@@ -303,6 +323,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "polymul": _polymul,
     "polysub": _polysub,
     "polyval": _polyval,
+    "roots": _roots,
     "vander": _vander,
 }
 """The twins by their names in `numpy`."""

@@ -11,7 +11,7 @@ from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..functions import composites
 from . import reductions
-from .arguments import array_of, as_tensor, values_of
+from .arguments import array_of, as_tensor, promoted, values_of
 
 
 def _same(names: str) -> dict[str, str]:
@@ -24,7 +24,7 @@ UFUNCS: Final = {
         "ceil copysign cos cosh deg2rad divide exp exp2 expm1 float_power floor floor_divide fmax "
         "fmin fmod gcd greater greater_equal heaviside hypot isfinite isinf isnan lcm ldexp less "
         "less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or "
-        "logical_xor matmul maximum minimum multiply negative nextafter not_equal rad2deg "
+        "logical_xor maximum minimum multiply negative nextafter not_equal rad2deg "
         "reciprocal remainder sign signbit sin sinh sqrt square subtract tan tanh trunc"
     ),
     "absolute": "abs",
@@ -41,7 +41,6 @@ UFUNCS: Final = {
     "right_shift": "bitwise_right_shift",
     "true_divide": "divide",
     "mod": "remainder",
-    "vecdot": "linalg_vecdot",
 }
 """The op by the name of the ufunc."""
 
@@ -59,14 +58,23 @@ def _modf(x: Tensor) -> tuple[Any, Any]:
     return ops.sub(x, whole), whole
 
 
+def _matmul(x1: Any, x2: Any, out: Tensor | None = None) -> Any:
+    left, right = promoted(x1, x2)
+    return ops.matmul(left, right, out=out)
+
+
 def _matvec(x1: Any, x2: Any) -> Any:
-    product = ops.matmul(as_tensor(x1), ops.unsqueeze(as_tensor(x2), -1))
-    return ops.squeeze(product, -1)
+    matrix, vector = promoted(x1, x2)
+    return ops.squeeze(ops.matmul(matrix, ops.unsqueeze(vector, -1)), -1)
+
+
+def _vecdot(x1: Any, x2: Any) -> Any:
+    return ops.linalg_vecdot(*promoted(x1, x2))
 
 
 def _vecmat(x1: Any, x2: Any) -> Any:
-    row = ops.unsqueeze(ops.conj(as_tensor(x1)), -2)
-    return ops.squeeze(ops.matmul(row, as_tensor(x2)), -2)
+    vector, matrix = promoted(x1, x2)
+    return ops.squeeze(ops.matmul(ops.unsqueeze(ops.conj(vector), -2), matrix), -2)
 
 
 def _counted(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -79,10 +87,12 @@ ADAPTED: Final[dict[str, Callable[..., Any]]] = {
     "cbrt": _cbrt,
     "divmod": _divmod,
     "frexp": ops.frexp,
+    "matmul": _matmul,
     "matvec": _matvec,
     "modf": _modf,
     "positive": composites.positive,
     "spacing": _counted(np.spacing),
+    "vecdot": _vecdot,
     "vecmat": _vecmat,
 }
 """Ufuncs that are no op of the table, or answer with several."""

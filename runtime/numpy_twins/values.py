@@ -12,6 +12,7 @@ from .arguments import array_of, values_of
 
 COUNTED: Final = frozenset(
     [
+        "argpartition",
         "diag_indices_from",
         "digitize",
         "ix_",

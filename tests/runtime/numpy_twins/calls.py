@@ -22,6 +22,7 @@ P = S @ S.T + np.eye(3)
 N = np.array([[0.2, np.nan, -0.3], [0.7, -0.1, np.nan]])
 T = np.arange(24.0).reshape(2, 3, 4) ** 0.5 - 1.7
 C = np.array([0.3 - 0.2j, 1.1 + 0.4j, -0.7 + 0.9j])
+TURN = np.array([[0.8, -1.1], [0.9, 0.5]])
 R = np.array([3.0, 0.2, 6.9, 0.4])
 
 _NUMPY, _FOURIER = vars(np), vars(np.fft)
@@ -295,6 +296,8 @@ PICKS: dict[str, tuple[Call, Any]] = {
         lambda x: np.take(x, 1, axis=0),
         lambda x: np.take(x, [7, -1], mode="wrap"),
     ),
+    "partition": (lambda x: np.partition(x, 2), A),
+    "partition of all": (lambda x: np.partition(x, (1, 3), axis=None), A),
     "take_along_axis": (lambda x: np.take_along_axis(x, np.argsort(A, 1), axis=1), A),
     "compress": (lambda x: np.compress([True, False, True], x, axis=1), A),
     "extract": (lambda x: np.extract(A > 0, x), A),
@@ -383,6 +386,9 @@ SERIES: dict[str, tuple[Call, Any]] = {
     "polydiv": (lambda x: np.polydiv(x, [2.0, 1.0])[0], V),
     "polydiv remainder": (lambda x: np.polydiv(V, x)[1], W),
     "poly": (np.poly, W),
+    "roots": (np.roots, np.array([1.0, -6.5, 11.0, -4.0])),
+    "roots with zeros": (lambda x: np.roots(np.concatenate([[0.0], x, [0.0]])), W),
+    "roots of no reals": (lambda x: np.abs(np.roots(x) + 0.5), np.array([1.0, 1.0, 3.0])),
     "polyfit": (lambda x: np.polyfit([0.0, 1.0, 2.5, 3.0], x, 2), V),
     "polyfit of places": (lambda x: np.polyfit(x, V, 1, w=[1.0, 2.0, 1.0, 0.5]), R),
     "bincount": (lambda x: np.bincount([0, 2, 2, 1], weights=x, minlength=5), V),
@@ -403,6 +409,8 @@ MATRICES: dict[str, tuple[Call, Any]] = {
     "tensordot": (lambda x: np.tensordot(x, A, axes=([1], [1])), A),
     "tensordot of an axis": (lambda x: np.tensordot(x, W, axes=1), A),
     "einsum": (lambda x: np.einsum("ij,kj->ik", x, x), A),
+    "einsum of lists": (lambda x: np.einsum(x, [0, 1], A, [2, 1], [2, 0]), A),
+    "einsum of lists in order": (lambda x: np.einsum(x, [1, 0], A, [1, 0]), A),
     "trace": (lambda x: np.trace(x, 1, 1, 2), T),
     "cross": (lambda x: np.cross(x, W), A),
     "cross of an axis": (lambda x: np.cross(x, A.T, axis=0), B.T),
@@ -412,6 +420,9 @@ MATRICES: dict[str, tuple[Call, Any]] = {
     "linalg.cross": (lambda x: np.linalg.cross(x, W), A),
     "linalg.det": (np.linalg.det, S),
     "linalg.diagonal": (lambda x: np.linalg.diagonal(x, offset=1), T),
+    "linalg.eig": (lambda x: np.abs(np.linalg.eig(x).eigenvectors), S),
+    "linalg.eigvals": (np.linalg.eigvals, S),
+    "linalg.eigvals of a turn": (lambda x: np.abs(np.linalg.eigvals(x) - 2), TURN),
     "linalg.eigh": (lambda x: np.linalg.eigh((x + x.T) / 2).eigenvalues, P),
     "linalg.eigvalsh": (lambda x: np.linalg.eigvalsh((x + x.T) / 2), P),
     "linalg.inv": (np.linalg.inv, S),
@@ -579,6 +590,7 @@ FLAT: dict[str, tuple[Call, Any]] = {
     "diag_indices_from": (lambda x: np.diag_indices_from(x)[0], S),
     "ix_": (lambda x: np.ix_(x, [0, 1])[0], np.array([1, 0])),
     "can_cast": (lambda x: np.can_cast(x.dtype if isinstance(x, np.ndarray) else A.dtype, "f4"), A),
+    "argpartition": (lambda x: np.argpartition(x, 1), A),
     "einsum_path": (lambda x: np.einsum_path("ij,jk->ik", x, A.T)[0], A),
     "empty_like": (lambda x: np.shape(np.empty_like(x)), A),
     "full_like": (lambda x: np.full_like(x, 2.5), A),
