@@ -37,6 +37,7 @@ from .core.threads import get_num_threads as get_num_threads
 from .core.threads import set_num_threads as set_num_threads
 from .dispatch.overloads import BY_KEYWORD as _BY_KEYWORD
 from .dtypes.limits import finfo as finfo
+from .dtypes.limits import iinfo as iinfo
 from .dtypes.names import bool as bool
 from .dtypes.names import cdouble as cdouble
 from .dtypes.names import cfloat as cfloat
@@ -49,7 +50,6 @@ from .dtypes.names import float16 as float16
 from .dtypes.names import float32 as float32
 from .dtypes.names import float64 as float64
 from .dtypes.names import half as half
-from .dtypes.names import iinfo as iinfo
 from .dtypes.names import int as int
 from .dtypes.names import int8 as int8
 from .dtypes.names import int16 as int16
