@@ -9,7 +9,6 @@ x.grad  # tensor([2., 4.])
 
 from __future__ import annotations
 
-import copyreg as _copyreg
 from math import e as e
 from math import inf as inf
 from math import nan as nan
@@ -38,6 +37,7 @@ from .core.threads import get_num_threads as get_num_threads
 from .core.threads import set_num_threads as set_num_threads
 from .dispatch.overloads import BY_KEYWORD as _BY_KEYWORD
 from .dtypes.limits import finfo as finfo
+from .dtypes.limits import iinfo as iinfo
 from .dtypes.names import bool as bool
 from .dtypes.names import cdouble as cdouble
 from .dtypes.names import cfloat as cfloat
@@ -50,7 +50,6 @@ from .dtypes.names import float16 as float16
 from .dtypes.names import float32 as float32
 from .dtypes.names import float64 as float64
 from .dtypes.names import half as half
-from .dtypes.names import iinfo as iinfo
 from .dtypes.names import int as int
 from .dtypes.names import int8 as int8
 from .dtypes.names import int16 as int16
@@ -110,7 +109,6 @@ from .functions.finite_differences import gradient as gradient
 from .functions.in_place_names import NAMES as _IN_PLACE
 from .functions.new_tensors import tril_indices as tril_indices
 from .functions.new_tensors import triu_indices as triu_indices
-from .functions.pickling import leaf_parts as _leaf_parts
 from .functions.predicates import allclose as allclose
 from .functions.predicates import equal as equal
 from .functions.predicates import is_complex as is_complex
@@ -331,7 +329,6 @@ _install_methods()
 _BY_KEYWORD["where", "domain"] = _where_on
 _BY_KEYWORD["scatter", "reduce"] = _scatter_reducing
 _name_missing_methods(Tensor)
-_copyreg.pickle(Tensor, _leaf_parts)
 
 newaxis = None
 
@@ -466,7 +463,7 @@ __getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)
 __all__ = [
     *_LAZY,
     *("autograd", "overrides"),
-    *(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, type(_copyreg))),
+    *(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, type(autograd))),
 ]
 
 _mute_package(__name__)

@@ -12,4 +12,4 @@ def __getattr__(name: str) -> type[Result]:
     for found in Result.__subclasses__():
         if found._shown == f"gradspec.return_types.{name}":
             return found
-    raise no_attribute(__name__, name)
+    raise no_attribute("gradspec.return_types", name)  # `__name__` is None by now

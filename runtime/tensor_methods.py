@@ -19,6 +19,7 @@ from .functions.legacy import LegacyMethods
 from .functions.methods import install, lazy_methods
 from .functions.new_tensors import NewTensorMethods
 from .functions.numpy_protocol import ValueMethods
+from .functions.pickling import PicklingMethods
 from .functions.predicates import PredicateMethods
 from .functions.properties import PROPERTIES, PropertyMethods
 from .functions.splitting import SplittingMethods
@@ -63,6 +64,7 @@ class TensorMethods(
     NumpyFunctionMethods,
     OverrideMethods,
     OverwriteMethods,
+    PicklingMethods,
     PredicateMethods,
     PropertyMethods,
     RandomFillMethods,

@@ -26,7 +26,9 @@ class Result(tuple[Tensor, ...]):
             setattr(cls, name, property(itemgetter(position)))
 
     def __new__(cls, *items: Any) -> Self:
-        """One item for each name."""
+        """One item for each name; or all of them in one sequence."""
+        if len(items) == 1 != len(cls._fields):
+            items = tuple(items[0])
         if len(items) != len(cls._fields):
             raise TypeError(f"{cls.__name__} has {len(cls._fields)} items, not {len(items)}")
         return super().__new__(cls, items)

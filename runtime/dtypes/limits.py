@@ -1,4 +1,4 @@
-"""What a floating-point dtype can hold, as Python's numbers."""
+"""What a dtype can hold, as Python's numbers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,47 @@ import numpy as np
 from .promotion import get_default_dtype
 
 
-class finfo:
+class _Limits:
+    """Limits of a dtype, equal to others of their kind for the same dtype."""
+
+    bits: int
+    dtype: np.dtype[Any]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return (self.bits, self.dtype) == (other.bits, other.dtype)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.bits, self.dtype))
+
+
+class iinfo(_Limits):
+    """Limits of a dtype of integers, as numbers of Python; TypeError for other dtypes."""
+
+    max: int
+    min: int
+
+    def __init__(self, type: Any) -> None:
+        dtype = np.dtype(type)
+        if dtype.kind not in "iu":
+            raise TypeError(
+                f"gs.iinfo() requires an integer input type. Use gs.finfo to handle '{dtype.name}'"
+            )
+        info = np.iinfo(dtype)
+        self.bits, self.dtype, self.max, self.min = info.bits, dtype, int(info.max), int(info.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype.name})"
+
+
+class finfo(_Limits):
     """Limits of a floating-point dtype; of a complex one, those of its parts.
 
     They are numbers of Python, as PyTorch's are, which leave the dtype of what they are computed
     with as it is, and overflow in no narrow dtype. TypeError for other dtypes.
     """
 
-    bits: int
-    dtype: np.dtype[Any]
     eps: float
     max: float
     min: float

@@ -6,7 +6,6 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy import dtype as dtype
-from numpy import iinfo as iinfo
 
 DType: TypeAlias = np.dtype[Any]
 

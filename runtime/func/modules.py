@@ -23,21 +23,33 @@ def functional_call(
 ) -> Any:
     """Call a module with other tensors in the place of parameters and buffers, by their names.
 
-    Of several dicts none may have a name of another: ValueError. `args` is the argument, or a tuple
-    of them. The module is as before afterwards. With `tie_weights` a tensor that the module has
-    under several names is replaced under all of them. With `strict` it is a RuntimeError if names
-    are missing, or are not the module's.
+    Of several dicts none may have a name of another: ValueError. The rest is as in
+    `nn.utils.stateless.functional_call`; what the module has set meanwhile is in a single dict
+    afterwards.
     """
     given = parameter_and_buffer_dicts
+    if not isinstance(given, Mapping):
+        given = _merged(given)
+    return stateless.functional_call(
+        module, given, args, kwargs, tie_weights=tie_weights, strict=strict
+    )
+
+
+def _merged(given: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    if not isinstance(given, Sequence) or not all(isinstance(part, Mapping) for part in given):
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(given).__name__}"
+        )
     merged: dict[str, Tensor] = {}
-    for part in [given] if isinstance(given, Mapping) else given:
+    for part in given:
         twice = sorted(merged.keys() & part.keys())
         if twice:
-            raise ValueError(f"{twice} appeared in several dicts; the call would be ambiguous")
+            raise ValueError(
+                f"{twice} appeared in multiple dictionaries: the call would be ambiguous"
+            )
         merged.update(part)
-    return stateless.functional_call(
-        module, merged, args, kwargs, tie_weights=tie_weights, strict=strict
-    )
+    return merged
 
 
 def replace_all_batch_norm_modules_(root: Module) -> Module:

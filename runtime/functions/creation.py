@@ -56,10 +56,13 @@ def array(data: Any, dtype: Any = None) -> Tensor:
 @creates("device")
 def as_tensor(data: Any, *, dtype: Any = None) -> Tensor:
     """`data` as a tensor: itself if it is one, on the same memory if it is an array."""
-    wanted = None if dtype is None else np.dtype(dtype)
-    if isinstance(data, Tensor) and wanted in (None, data.array.dtype):
+    if not isinstance(data, np.ndarray | Tensor) and hasattr(data, "__dlpack__"):
+        data = np.from_dlpack(data)
+    # `in (None, ...)` would not do: NumPy takes None for float64, so that these are equal.
+    keeps_dtype = dtype is None or np.dtype(dtype) == getattr(data, "dtype", None)
+    if isinstance(data, Tensor) and keeps_dtype:
         return data
-    if isinstance(data, np.ndarray) and wanted in (None, data.dtype) and data.dtype.isnative:
+    if isinstance(data, np.ndarray) and keeps_dtype and data.dtype.isnative:
         return from_numpy(data)
     return leaf(_array_of(data, dtype), False)
 
@@ -326,6 +329,8 @@ def _array_of(data: Any, dtype: Any) -> Array:
         return np.array(data.array, chosen)
     if isinstance(data, np.ndarray | np.generic):
         return native_copy(data, chosen)
+    if hasattr(data, "__dlpack__"):
+        return native_copy(np.from_dlpack(data), chosen)
     nested, found, shape = _examine(data, 0)
     try:
         if chosen is not None and chosen.kind in "iu" and found is not None and found.kind in "iuf":

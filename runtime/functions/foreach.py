@@ -38,7 +38,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
     """Make the function of a method; AttributeError where tensors have none."""
     method = _SCALAR_BOUNDS.get(name.removeprefix(PREFIX), name.removeprefix(PREFIX))
     if not name.startswith(PREFIX) or not hasattr(Tensor, method):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module 'gradspec.functions.foreach' has no attribute {name!r}")
     made = _for_each(name.removeprefix(PREFIX))
     made.__name__ = made.__qualname__ = name
     globals()[name] = made

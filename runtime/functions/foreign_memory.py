@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -85,15 +85,51 @@ def asarray(
     return made.requires_grad_()
 
 
+_CPU: Final = (1, 0)
+"""The CPU, by DLPack's numbers."""
+
+
+class _Capsule:
+    """What NumPy reads a bare capsule from."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _CPU
+
+
+class _Writable:
+    """The memory of an array, for another array that may write to it."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array = array  # keeps the memory
+        address = array.__array_interface__["data"][0]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
+
+
+def _of_capsule(capsule: Any) -> np.ndarray[Any, Any]:
+    has_version = '"dltensor"' not in repr(capsule)
+    array = np.from_dlpack(_Capsule(capsule))
+    # Capsules of the first version do not say whether they may be written to, and NumPy says no.
+    return array if has_version else np.asarray(_Writable(array))
+
+
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """A tensor on the memory of an array of another library, given by the DLPack protocol.
 
-    TypeError for a bare capsule: NumPy reads the protocol from the object that has it.
+    It takes the array, or the capsule that `to_dlpack` has made of it, which serves once. TypeError
+    for anything else.
     """
+    if type(ext_tensor).__name__ == "PyCapsule":
+        return from_numpy(_of_capsule(ext_tensor))
     if not hasattr(ext_tensor, "__dlpack__"):
         raise TypeError(
-            "from_dlpack() takes an object with __dlpack__, such as an array or a tensor, not "
-            f"{type(ext_tensor).__name__}"
+            "from_dlpack() takes a capsule or an object with __dlpack__, such as an array or a "
+            f"tensor, not {type(ext_tensor).__name__}"
         )
     return from_numpy(np.from_dlpack(ext_tensor))
 
@@ -104,10 +140,18 @@ def to_dlpack(tensor: Tensor) -> Any:
 
 
 def dlpack_of(self: Tensor, *, stream: Any = None, **options: Any) -> Any:
-    """Return the capsule by which another library takes over the memory, by the array API."""
+    """Return the capsule by which another library takes over the memory, by the array API.
+
+    BufferError for a tensor that requires grad; TypeError for what can be no `stream` anywhere,
+    AssertionError for one of a device.
+    """
+    if stream is not None and type(stream) is not int:
+        raise TypeError("stream must be int or None")
+    if stream not in (None, -1):  # -1: without synchronisation
+        raise AssertionError("stream should be None on cpu.")
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    return self.array.__dlpack__(stream=stream, **options)
+    return self.array.__dlpack__(**options)
 
 
 class ForeignMemoryMethods:

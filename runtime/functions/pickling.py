@@ -1,33 +1,55 @@
-"""Copies and pickles of tensors: the values, not the graph behind them.
-
-`copyreg` uses these for `copy.copy`, `copy.deepcopy` and `pickle`.
-"""
+"""Copies and pickles of tensors: the values, not the graph behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.tensor import Tensor
 
 Span: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int, tuple[int, ...]]
 """The shape, dtype, offset and strides of an array in the memory of another."""
 
 
+class PicklingMethods:
+    """Methods of `Tensor` that `pickle` and `copy` call."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """Take the tensor apart; what is built of the parts is a leaf, also for a result."""
+        return leaf_parts(self)  # type: ignore[arg-type]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Copy a leaf; RuntimeError for a result, which has a graph."""
+        if not self.is_leaf:  # type: ignore[attr-defined]
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                "protocol: detach() this one first."
+            )
+        if id(self) in memo:
+            return memo[id(self)]
+        build, parts, attributes = leaf_parts(self)  # type: ignore[arg-type]
+        copied = build(*deepcopy(parts, memo))
+        memo[id(self)] = copied
+        vars(copied).update(deepcopy(attributes or {}, memo))
+        return copied
+
+
 def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...], Any]:
-    """Take a leaf apart, its own attributes last; RuntimeError for a result, which has a graph."""
-    if not tensor.is_leaf:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-            "protocol and can be pickled: detach() this one first."
-        )
+    """Return what builds a leaf of the same values, its arguments, and the tensor's attributes."""
     is_parameter = getattr(tensor, "_is_parameter", False)
-    grad = None if is_parameter else tensor.grad  # as in PyTorch
+    grad = tensor.grad if tensor.is_leaf and not is_parameter else None  # as in PyTorch
     memory, span = _memory_of(tensor.array)
-    parts = (memory, grad, tensor.requires_grad, is_parameter, span)
-    return rebuild, parts, vars(tensor) or None
+    parts: tuple[Any, ...] = (memory, grad, tensor.requires_grad, is_parameter, span)
+    attributes = vars(tensor) or None
+    if type(tensor) is not Tensor:
+        parts = (*parts, type(tensor))
+    return rebuild, parts, attributes
 
 
 def rebuild(
@@ -36,6 +58,7 @@ def rebuild(
     requires_grad: bool,
     is_parameter: bool,
     span: Span | None = None,
+    cls: type[Tensor] = Tensor,
 ) -> Tensor:
     """Make a leaf of its parts; see `leaf_parts`."""
     array = memory
@@ -43,12 +66,14 @@ def rebuild(
         shape, dtype, offset, strides = span
         flat = memory if memory.flags.c_contiguous else memory.T
         array = np.ndarray(shape, dtype, flat, offset, strides)
-    tensor = wrap(array).requires_grad_(requires_grad)
+    leaf = Tensor.__new__(cls)
+    leaf.array, leaf.alias = array, None
+    leaf.grad_node = AccumulateGrad(leaf) if requires_grad else None
     if grad is not None:
-        tensor.grad = grad
-    if is_parameter:
-        tensor._is_parameter = True
-    return tensor
+        leaf.grad = grad
+    if is_parameter is not False:  # a mark of a kind of parameter or buffer may be false
+        leaf._is_parameter = is_parameter
+    return leaf
 
 
 def _memory_of(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Span | None]:

@@ -74,9 +74,6 @@ class _Sequence(Module):
     def __iadd__(self: _Self, other: Iterable[Module]) -> _Self:
         return self.extend(other)
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
-
 
 class Sequential(_Sequence):
     """Modules called one after the other: `Sequential(a, b)`, or of an ordered dict of them."""

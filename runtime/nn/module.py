@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.devices import check_device
 from ..core.hooks import RemovableHandle
+from ..core.modes import no_grad
 from ..core.numpy_warnings import import_quietly
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
@@ -25,7 +26,6 @@ from .module_hooks import (
     register_backward,
     register_forward,
     register_forward_pre,
-    registered_as,
 )
 from .module_hooks import (
     register_module_buffer_registration_hook as register_module_buffer_registration_hook,
@@ -42,23 +42,22 @@ from .module_hooks import (
 from .module_hooks import (
     register_module_parameter_registration_hook as register_module_parameter_registration_hook,
 )
+from .module_members import ModuleMembers
 from .module_state import EXTRA_STATE, LoadedKeys, State, collect, load, load_local, local_state
-from .parameter import Buffer, Parameter, is_persistent, set_array
+from .parameter import Parameter, set_array
 
 _Self = TypeVar("_Self", bound="Module")
 
 
-class Module:
+class Module(ModuleMembers):
     """Base class of networks: set parameters and modules as attributes, define `forward`."""
 
     _version: ClassVar[int | None] = 1
     """The version of the state's format, kept in its metadata."""
 
-    training: bool
-    _parameters: dict[str, Tensor | None]
-    _buffers: dict[str, Tensor | None]
-    _modules: dict[str, Module | None]
-    _transient_buffers: set[str]
+    call_super_init: ClassVar[bool] = False
+    """Whether `Module.__init__` passes its arguments on to the next class, as a mixin may need."""
+
     _hooks: ModuleHooks | None = None
     """The hooks of this module; None until the first is registered."""
 
@@ -73,11 +72,27 @@ class Module:
     _forward_pre_hooks_with_kwargs = HooksWithKwargs("forward_pre")
     _forward_hooks_with_kwargs = HooksWithKwargs("forward")
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init:
+            self._check_no_arguments(args, kwargs)
         # Past __setattr__, which needs these to be there.
         vars(self).update(
             training=True, _parameters={}, _buffers={}, _modules={}, _transient_buffers=set()
         )
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def _check_no_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if kwargs:
+            raise TypeError(
+                f"{type(self).__name__}.__init__() got an unexpected keyword argument "
+                f"'{next(iter(kwargs))}'"
+            )
+        if args:
+            raise TypeError(
+                f"{type(self).__name__}.__init__() takes 1 positional argument but "
+                f"{len(args) + 1} were given"
+            )
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the module's result; defined by subclasses."""
@@ -99,98 +114,7 @@ class Module:
         compiler = import_quietly("..compiler", __package__)
         self._own_hooks().compiled = compiler.compile(self.forward, *args, **kwargs)
 
-    # ---- attributes
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if "_parameters" not in vars(self):
-            raise AttributeError(
-                f"cannot assign {name} before Module.__init__() call: "
-                f"begin {type(self).__name__}.__init__ with super().__init__()"
-            )
-        if isinstance(value, Parameter):
-            self._forget(name, self._parameters)
-            self.register_parameter(name, value)
-        elif isinstance(value, Module):
-            self._forget(name, self._modules)
-            self.add_module(name, value)
-        elif isinstance(value, Buffer):
-            self._forget(name, self._buffers)
-            self.register_buffer(name, value, is_persistent(value))
-        elif name in self._parameters:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{type(value).__name__}' as parameter '{name}' "
-                    "(nn.Parameter or None expected)"
-                )
-            self._parameters[name] = None
-        elif name in self._modules and value is None:
-            self._modules[name] = None
-        elif name in self._buffers and (value is None or isinstance(value, Tensor)):
-            self._buffers[name] = registered_as(GLOBAL.buffer_registration, self, name, value)
-        else:
-            self._forget(name)
-            object.__setattr__(self, name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        # Only for what is not an ordinary attribute.
-        for kind in ("_parameters", "_buffers", "_modules"):
-            members = vars(self).get(kind, {})
-            if name in members:
-                return members[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def __delattr__(self, name: str) -> None:
-        if name in vars(self):
-            object.__delattr__(self, name)
-        elif not self._forget(name):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def _forget(self, name: str, but: dict[str, Any] | None = None) -> bool:
-        """Remove what is registered under a name; return whether anything was.
-
-        What is in the dict `but` stays, and so its place among the others there.
-        """
-        found = False
-        for members in (self._parameters, self._buffers, self._modules, vars(self)):
-            if members is not but and name in members:
-                del members[name]
-                found = True
-        self._transient_buffers.discard(name)
-        return found
-
-    def _check_free(self, name: str, members: dict[str, Any]) -> None:
-        """Raise KeyError for what cannot be a name, and for one that something else has."""
-        if _checked_name(name) not in members and hasattr(self, name):
-            raise KeyError(f"attribute '{name}' already exists")
-
-    def register_parameter(self, name: str, param: Tensor | None) -> None:
-        """Add a parameter; None reserves the name."""
-        if param is not None and not isinstance(param, Parameter):
-            raise TypeError(
-                f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
-                "(nn.Parameter or None required)"
-            )
-        self._check_free(name, self._parameters)
-        self._parameters[name] = registered_as(GLOBAL.parameter_registration, self, name, param)
-
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a tensor that is not trained; a persistent one is part of the state."""
-        if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}'")
-        self._check_free(name, self._buffers)
-        self._transient_buffers.discard(name)
-        self._buffers[name] = registered_as(GLOBAL.buffer_registration, self, name, tensor)
-        if not persistent:
-            self._transient_buffers.add(name)
-
-    def add_module(self, name: str, module: Module | None) -> None:
-        """Add a module under a name that need not be an identifier."""
-        if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{type(module).__name__} is not a Module subclass")
-        self._check_free(name, self._modules)
-        self._modules[name] = registered_as(GLOBAL.module_registration, self, name, module)
-
-    register_module = add_module
+    register_module = ModuleMembers.add_module
 
     # ---- what is inside
 
@@ -342,50 +266,70 @@ class Module:
         for param in self.parameters():
             clear_grad(param, set_to_none)
 
-    def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:
-        """Cast floating-point parameters and buffers, in place; integers keep their dtype.
+    def _apply(self: _Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> _Self:
+        """Replace the values of parameters, buffers and gradients by those of `fn(tensor)`.
 
-        Called as `to(dtype)`, `to(device, dtype)` or `to(tensor)`. There is one device, the CPU:
-        RuntimeError for any other.
+        All conversions come through here, so that a module of one's own may convert more.
         """
-        chosen = wanted("Module.to", *args, **kwargs)[0]
-        if chosen is None:
-            return self
-        if chosen.kind not in "fc":
+        if recurse:
+            for child in self.children():
+                child._apply(fn)
+        with no_grad():
+            for tensor in (*self._parameters.values(), *self._buffers.values()):
+                if tensor is not None:
+                    _replace_values(tensor, fn)
+        return self
+
+    def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:
+        """Cast floating-point and complex parameters and buffers, in place; integers stay.
+
+        Called as `to(dtype)`, `to(device, dtype)`, `to(tensor)` or `to(memory_format=...)`, which
+        is for tensors of four and five dimensions. There is one device, the CPU: RuntimeError for
+        any other, and for `copy`.
+        """
+        chosen, copy, memory_format = wanted("Module.to", *args, **kwargs)
+        if copy or "copy" in kwargs:
+            raise RuntimeError("Module.to() does not accept copy argument: it converts in place")
+        if chosen is not None and chosen.kind not in "fc":
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got {chosen}"
             )
-        if chosen.kind == "c":
-            warn("Complex modules: some layers may not work as expected with complex numbers.")
-        for tensor in (*self.parameters(), *self.buffers()):
-            if tensor.array.dtype.kind in "fc" and tensor.array.dtype != chosen:
-                set_array(tensor, tensor.array.astype(chosen))
-        return self
+        if chosen is not None and chosen.kind == "c":
+            warn(
+                "Complex modules are a new feature: some layers may not work as expected with "
+                "complex numbers."
+            )
+
+        def converted(tensor: Tensor) -> Tensor:
+            dtype = chosen if tensor.array.dtype.kind in "fc" else None
+            order = memory_format if tensor.array.ndim in (4, 5) else None
+            return tensor.to(dtype=dtype, memory_format=order)
+
+        return self._apply(converted)
+
+    def _cast_real(self: _Self, dtype: Any) -> _Self:
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
     def float(self: _Self) -> _Self:
-        """Cast to float32, as `to(float32)`."""
-        return self.to(np.float32)
+        """Cast floating-point parameters and buffers to float32; others stay as they are."""
+        return self._cast_real(np.float32)
 
     def double(self: _Self) -> _Self:
-        """Cast to float64, as `to(float64)`."""
-        return self.to(np.float64)
+        """Cast floating-point parameters and buffers to float64; others stay as they are."""
+        return self._cast_real(np.float64)
 
     def half(self: _Self) -> _Self:
-        """Cast to float16, as `to(float16)`."""
-        return self.to(np.float16)
+        """Cast floating-point parameters and buffers to float16; others stay as they are."""
+        return self._cast_real(np.float16)
 
     def type(self: _Self, dst_type: Any) -> _Self:
         """Cast parameters and buffers, also those of whole numbers."""
-        for tensor in (*self.parameters(), *self.buffers()):
-            set_array(tensor, tensor.array.astype(dst_type))
-        return self
+        return self._apply(lambda tensor: tensor.type(dst_type))
 
     def to_empty(self: _Self, *, device: Any, recurse: bool = True) -> _Self:
         """Replace the values of parameters and buffers by unset memory."""
         check_device("Module.to_empty", device)
-        for tensor in (*self.parameters(recurse), *self.buffers(recurse)):
-            set_array(tensor, np.empty_like(tensor.array))
-        return self
+        return self._apply(lambda tensor: wrap(np.empty_like(tensor.array)), recurse)
 
     def share_memory(self: _Self) -> _Self:
         """Return the module: threads share memory, and processes are given copies."""
@@ -393,17 +337,11 @@ class Module:
 
     def cpu(self: _Self) -> _Self:
         """Return the module: there is one device, the CPU."""
-        return self
+        return self._apply(lambda tensor: tensor.cpu())
 
     def cuda(self: _Self, device: Any = None) -> _Self:
         """Raise AssertionError, as PyTorch does where it has no such device."""
         raise AssertionError("Module.cuda: gradspec has no CUDA devices, only the CPU")
-
-    def _apply(self: _Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> _Self:
-        """Replace the values of parameters and buffers by those of `fn(tensor)`."""
-        for tensor in (*self.parameters(recurse), *self.buffers(recurse)):
-            set_array(tensor, fn(wrap(tensor.array)).array)
-        return self
 
     # ---- the state
 
@@ -523,12 +461,18 @@ class Module:
         return register(self._own_hooks().state_dict_pre, hook)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call a hook after the state is collected, as PyTorch's older way is called."""
-        return self.register_state_dict_post_hook(hook)
+        """Call a hook after the state is collected, which may return another; the older way."""
+        return register(self._own_hooks().state_dict, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, state_dict, prefix, local_metadata)`, which may change the state."""
-        return register(self._own_hooks().state_dict, hook)
+        """Call `hook(module, state_dict, prefix, local_metadata)`, which may change the state.
+
+        It changes it in place: `state_dict` raises RuntimeError where the hook returns anything.
+        """
+        own = self._own_hooks()
+        handle = register(own.state_dict, hook)
+        own.return_nothing.add(handle.id)
+        return handle
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call a hook with the arguments of `_load_from_state_dict`, after the module."""
@@ -568,6 +512,18 @@ class Module:
         return f"{self._get_name()}(\n  {body}\n)"
 
 
+def _replace_values(tensor: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
+    """Give a tensor, and its gradient, the values of `fn`, which may also write in place."""
+    grad = tensor.grad
+    replaced = fn(tensor)
+    if replaced is not tensor:
+        set_array(tensor, replaced.array)
+    if grad is not None:
+        replaced = fn(grad)
+        if replaced is not grad:
+            tensor.grad = replaced.detach().requires_grad_(grad.requires_grad)
+
+
 def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
     """Set a gradient to None, or to zero in its own memory."""
     if tensor.grad is None:
@@ -582,11 +538,3 @@ def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
 
 def _joined(prefix: str, name: str) -> str:
     return f"{prefix}.{name}" if prefix else name
-
-
-def _checked_name(name: str) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"names are strings, not {type(name).__name__}")
-    if "." in name or not name:
-        raise KeyError(f'a name can\'t be empty or contain ".", got: "{name}"')
-    return name

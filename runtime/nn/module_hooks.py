@@ -45,6 +45,9 @@ class ModuleHooks:
     always_called: set[int] = field(default_factory=set)
     """The numbers of the hooks after `forward` that are called after an error, too."""
 
+    return_nothing: set[int] = field(default_factory=set)
+    """The numbers of the hooks of states that must not return another state."""
+
     backward_is_full: bool | None = None
     """Whether the backward hooks are full ones; None where none was registered."""
 
@@ -202,7 +205,7 @@ def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
     return register(GLOBAL.module_registration, hook)
 
 
-def registered_as(hooks: dict[int, Any], module: Module, name: str, value: Any) -> Any:
+def registered_as(hooks: dict[int, Any], module: object, name: str, value: Any) -> Any:
     """Return what is to be registered for `value`, as registration hooks say."""
     for hook in hooks.values():
         other = hook(module, name, value)

@@ -65,9 +65,12 @@ def collect(module: Module, destination: Any, prefix: str, keep_vars: bool) -> A
             child.state_dict(
                 destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
             )
-    for hook in () if hooks is None else list(hooks.state_dict.values()):
+    for number, hook in [] if hooks is None else list(hooks.state_dict.items()):
         changed = hook(module, destination, prefix, metadata)
-        destination = destination if changed is None else changed
+        if changed is not None:
+            if hooks is not None and number in hooks.return_nothing:
+                raise RuntimeError("state_dict post-hook must return None")
+            destination = changed
     return destination
 
 

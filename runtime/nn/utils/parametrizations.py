@@ -157,8 +157,8 @@ class _Orthogonal(Module):
             )
         if "base" not in self._buffers:
             raise NotImplementedError(
-                "It is not possible to assign to an orthogonal parametrization when "
-                "use_trivialization=False."
+                "It is not possible to assign to the matrix exponential or the Cayley "
+                "parametrizations when use_trivialization=False."
             )
         shape = Q.shape
         if Q.shape[-2] < Q.shape[-1]:

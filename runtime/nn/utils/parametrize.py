@@ -246,11 +246,14 @@ def _register(module: Module, name: str, tensor: Tensor) -> None:
 
 
 def _checked_sequence(value: Any) -> Sequence[Tensor]:
-    if not isinstance(value, Sequence) or not all(isinstance(part, Tensor) for part in value):
-        raise ValueError(
-            "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got "
-            f"{type(value).__name__}"
-        )
+    wanted = "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...)."
+    if not isinstance(value, Sequence):
+        raise ValueError(f"{wanted} Got {type(value).__name__}")
+    for index, part in enumerate(value):
+        if not isinstance(part, Tensor):
+            raise ValueError(
+                f"{wanted} Got element {index} of the sequence with type {type(part).__name__}."
+            )
     return value
 
 
@@ -263,7 +266,18 @@ def _check_another(value: Tensor, parametrization: Module) -> None:
             before = parametrization.right_inverse(after)
         except NotImplementedError:
             return
-        _check_same(before, value.shape, value.dtype, "parametrization.right_inverse")
+        if not isinstance(before, Tensor):
+            raise ValueError(
+                f"parametrization.right_inverse must return a tensor. Got: {type(before).__name__}"
+            )
+        for kind in ("dtype", "shape"):
+            found, kept = getattr(before, kind), getattr(value, kind)
+            if found != kept:
+                raise ValueError(
+                    f"The tensor returned by parametrization.right_inverse must have the same "
+                    f"{kind} as the parametrized tensor, unless `unsafe` flag is enabled: {kept} "
+                    f"became {found}"
+                )
 
 
 def _check_same(value: Any, shape: Any, dtype: Any, what: str) -> None:

@@ -277,7 +277,12 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the product of the masks."""
+        """Return the product of the masks; AssertionError if their shapes differ."""
+        if tuple(default_mask.shape) != tuple(self.mask.shape):
+            raise AssertionError(
+                f"default_mask shape {list(default_mask.shape)} must match self.mask shape "
+                f"{list(self.mask.shape)}"
+            )
         found: Tensor = default_mask * self.mask.to(default_mask.dtype)
         return found
 
@@ -399,7 +404,10 @@ def _check_amount(amount: float) -> None:
     if isinstance(amount, bool) or not isinstance(amount, int | float):
         raise TypeError(f"Invalid type of amount: {amount}. Must be of type int or float.")
     if amount < 0 or (isinstance(amount, float) and amount > 1):
-        raise ValueError(f"amount={amount} should be a float in [0, 1] or a non-negative integer")
+        raise ValueError(
+            f"amount={amount} should either be a float in the range [0, 1] or a non-negative "
+            "integer"
+        )
 
 
 def _count(amount: float, total: int) -> int:

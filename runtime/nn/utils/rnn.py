@@ -44,16 +44,57 @@ class PackedSequence(_Packed):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """Convert the data, as `Tensor.to` does."""
-        return self._replace(data=self.data.to(*args, **kwargs))
+        """Convert the data, as `Tensor.to` does; itself if that changes nothing."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else self._replace(data=data)
 
     def double(self) -> PackedSequence:
         """Convert the data to float64."""
-        return self._replace(data=self.data.double())
+        return self.to(np.float64)
 
     def float(self) -> PackedSequence:
         """Convert the data to float32."""
-        return self._replace(data=self.data.float())
+        return self.to(np.float32)
+
+    def half(self) -> PackedSequence:
+        """Convert the data to float16."""
+        return self.to(np.float16)
+
+    def long(self) -> PackedSequence:
+        """Convert the data to int64."""
+        return self.to(np.int64)
+
+    def int(self) -> PackedSequence:
+        """Convert the data to int32."""
+        return self.to(np.int32)
+
+    def short(self) -> PackedSequence:
+        """Convert the data to int16."""
+        return self.to(np.int16)
+
+    def char(self) -> PackedSequence:
+        """Convert the data to int8."""
+        return self.to(np.int8)
+
+    def byte(self) -> PackedSequence:
+        """Convert the data to uint8."""
+        return self.to(np.uint8)
+
+    def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Return the sequence, converted as by `to`: it is on the CPU."""
+        return self.to(*args, **{"device": "cpu", **kwargs})
+
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Raise AssertionError, as PyTorch does where it has no such device."""
+        raise AssertionError("PackedSequence.cuda: gradspec has no CUDA devices, only the CPU")
+
+    def pin_memory(self) -> PackedSequence:
+        """Return the sequence: no device would copy from pinned memory."""
+        return self
+
+    def is_pinned(self) -> bool:
+        """Return False: no memory is pinned."""
+        return False
 
     @property
     def is_cuda(self) -> bool:
@@ -77,9 +118,15 @@ def pack_padded_sequence(
     """Pack sequences (time, batch, ...), or (batch, time, ...), of the given lengths.
 
     With `enforce_sorted` they must be given from the longest to the shortest. RuntimeError for
-    lengths that are not positive, too large, or not in that order.
+    lengths that are not positive, too large, or not in that order, and for an empty input.
     """
-    counts = np.asarray(lengths.tolist() if isinstance(lengths, Tensor) else list(lengths))
+    counts = np.asarray(
+        lengths.tolist() if isinstance(lengths, Tensor) else list(lengths), np.int64
+    )
+    if not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
+    if counts.ndim != 1:
+        raise RuntimeError(f"'lengths' argument should be of one dimension, but has {counts.ndim}")
     order = None
     if not enforce_sorted:
         order = wrap(np.argsort(-counts, kind="stable"))
@@ -157,20 +204,30 @@ def pad_sequence(
 ) -> Tensor:
     """Stack tensors (length, ...) with padding at one side: (time, batch, ...).
 
-    RuntimeError for a side that is neither `right` nor `left`.
+    The result has the dtype of the first. RuntimeError for what is no list of tensors, or empty,
+    and for a side that is neither `right` nor `left`.
     """
     if padding_side not in ("right", "left"):
-        raise RuntimeError(f"Expected padding_side to be 'right' or 'left', not {padding_side!r}")
+        raise RuntimeError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}."
+        )
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
+            f"{type(sequences)}"
+        )
     given = list(sequences.unbind(0) if isinstance(sequences, Tensor) else sequences)
     if not given:
         raise RuntimeError("pad_sequence: received an empty list of sequences")
     longest = max(sequence.shape[0] for sequence in given)
     padded = []
+    dtype = given[0].array.dtype
     for sequence in given:
+        sequence = sequence.to(dtype)
         missing = longest - sequence.shape[0]
         if missing:
             shape = (missing, *sequence.shape[1:])
-            padding = wrap(np.full(shape, padding_value, sequence.array.dtype))
+            padding = wrap(np.full(shape, padding_value, dtype))
             both = [sequence, padding] if padding_side == "right" else [padding, sequence]
             sequence = ops.cat(both, 0)
         padded.append(sequence)

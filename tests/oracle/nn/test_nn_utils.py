@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -327,6 +328,50 @@ def test_wrong_parametrizations(torch):
 
     def parametrized(parametrize: Any, layer: Any, module: Any) -> Any:
         return parametrize.register_parametrization(layer, "weight", module)
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("returned", ["none", "pair", "mixed", "bool", "shorter"])
+def test_wrong_right_inverses_say_what_is_wrong(torch, returned):
+    texts = {
+        "none": ["must return a Tensor or a Sequence of", "right_inverse must return a tensor"],
+        "pair": ["positional argument", "right_inverse must return a tensor"],
+        "mixed": ["of the sequence with type", "right_inverse must return a tensor"],
+        "bool": ["it may not change the dtype", "must have the same dtype"],
+        "shorter": ["may not change the shape", "must have the same shape"],
+    }
+    inverses = {
+        "none": lambda x: None,
+        "pair": lambda x: (x, x),
+        "mixed": lambda x: (None, x),
+        "bool": lambda x: x.bool(),
+        "shorter": lambda x: x[:-1],
+    }
+    for library in (gs, torch):
+        parametrize = library.nn.utils.parametrize
+
+        class Wrong(library.nn.Module):
+            def forward(self, x: Any) -> Any:
+                return x
+
+            def right_inverse(self, x: Any) -> Any:
+                return inverses[returned](x)
+
+        layer = library.nn.Linear(2, 2)
+        with pytest.raises((ValueError, TypeError), match=texts[returned][0]):
+            parametrize.register_parametrization(layer, "weight", Wrong())
+        layer = library.nn.Linear(2, 2)  # the first may have been changed already
+        parametrize.register_parametrization(layer, "weight", symmetric(library))
+        with pytest.raises(ValueError, match=texts[returned][1]):
+            parametrize.register_parametrization(layer, "weight", Wrong())
+
+
+def test_vectors_of_the_wrong_length(torch):
+    def behaviour(library: Any) -> Any:
+        parameters = [library.nn.Parameter(library.ones(2))]
+        fill = library.nn.utils.vector_to_parameters
+        return [attempt(partial(fill, library.ones(n), parameters)) for n in (1, 2, 3)]
 
     assert_same(behaviour, torch)
 

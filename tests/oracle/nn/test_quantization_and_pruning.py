@@ -226,3 +226,12 @@ def test_another_device_is_refused() -> None:
 
     with pytest.raises(RuntimeError, match="no device 'cuda'"):
         gs.nn.Linear(2, 3, device="cuda")
+
+
+def test_masks_of_another_shape(torch):
+    def behaviour(library):
+        layer = library.nn.Linear(2, 3)
+        mask = library.ones(4)
+        return attempt(lambda: library.nn.utils.prune.custom_from_mask(layer, "bias", mask))
+
+    assert_same(behaviour, torch)

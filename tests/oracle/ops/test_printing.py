@@ -190,3 +190,5 @@ def test_several_results_are_shown_by_their_names(torch, call):
     name = repr(found).partition("(")[0].rpartition(".")[2]
     assert type(found) is getattr(gs.return_types, name)
     assert isinstance(expected, getattr(torch.return_types, name))
+    assert repr(type(found)(list(found))) == repr(found)
+    assert repr(type(expected)(list(expected))) == repr(expected)

@@ -26,6 +26,34 @@ def test_finfo(torch: Any, name: str) -> None:
     assert_same(behaviour, torch)
 
 
+@pytest.mark.parametrize("name", ["uint8", "int8", "int16", "int32", "int64", "bool", "float32"])
+def test_iinfo(torch: Any, name: str) -> None:
+    def behaviour(library: Any) -> Any:
+        def limits() -> Any:
+            info = library.iinfo(getattr(library, name))
+            return [info.bits, info.max, info.min, repr(info), info.dtype == name]
+
+        return attempt(limits)
+
+    assert_same(behaviour, torch)
+
+
+def test_limits_of_one_dtype_are_equal(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        narrow, wide = library.finfo(library.float32), library.finfo(library.float64)
+        small, large = library.iinfo(library.int8), library.iinfo(library.int64)
+        return [
+            narrow == library.finfo(),
+            narrow == wide,
+            narrow != wide,
+            small == library.iinfo(library.int8),
+            small == large,
+            small == narrow,
+        ]
+
+    assert_same(behaviour, torch)
+
+
 def test_default(torch: Any) -> None:
     def behaviour(library: Any) -> Any:
         narrow = library.zeros(2, dtype=library.float16)

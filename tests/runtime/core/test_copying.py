@@ -50,10 +50,39 @@ def test_shallow_copy_shares_memory():
     assert x.grad is None
 
 
-@pytest.mark.parametrize("duplicate", COPIES)
-def test_results_are_refused(duplicate):
+def test_results_have_no_deep_copy():
     with pytest.raises(RuntimeError, match="graph leaves"):
-        duplicate(gs.ones(2, requires_grad=True) * 2)
+        copy.deepcopy(gs.ones(2, requires_grad=True) * 2)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, COPIES[1]])
+def test_results_become_leaves(duplicate):
+    result = gs.ones(2, requires_grad=True) * 2
+    result.note = "kept"
+    y = duplicate(result)
+    assert (y.tolist(), y.requires_grad, y.is_leaf, y.note) == ([2.0, 2.0], True, True, "kept")
+
+
+class Marked(gs.Tensor):
+    """A subclass that pickle finds."""
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, *COPIES])
+def test_subclasses_stay(duplicate):
+    x = gs.ones(2).as_subclass(Marked).requires_grad_()
+    x.note = ["kept"]
+    y = duplicate(x)
+    assert type(y) is Marked
+    assert (y.tolist(), y.requires_grad, y.is_leaf, y.note) == ([1.0, 1.0], True, True, ["kept"])
+
+
+@pytest.mark.parametrize("duplicate", COPIES)
+def test_kinds_of_parameters_and_buffers_stay(duplicate):
+    kinds = [nn.Parameter, nn.Buffer, nn.UninitializedParameter, nn.UninitializedBuffer]
+    given = [nn.Parameter(gs.ones(1)), nn.Buffer(gs.ones(1)), kinds[2](), kinds[3]()]
+    for kind, kept in zip(kinds, duplicate(given), strict=True):
+        assert isinstance(kept, kind)
+    assert isinstance(duplicate(nn.LazyLinear(2)).weight, nn.UninitializedParameter)
 
 
 @pytest.mark.parametrize("duplicate", COPIES)

@@ -50,6 +50,15 @@ def test_tied_weights_are_replaced_together() -> None:
     assert (untied == model[1](X * 2)).all()
 
 
+def test_a_module_under_two_names_is_as_before_afterwards() -> None:
+    layer = nn.Linear(3, 3, bias=False)
+    model = nn.Sequential(layer, layer)
+    weight = layer.weight
+    eye = gs.eye(3)
+    assert (functional_call(model, {"1.weight": eye * 2}, X) == X * 4).all()
+    assert layer.weight is weight
+
+
 def test_the_gradient_of_every_sample() -> None:
     model = made()
     parameters = {name: p.detach() for name, p in model.named_parameters()}

@@ -165,6 +165,9 @@ def test_tensor_copies_as_tensor_and_from_numpy_share():
     assert creation.from_numpy(array).array is array
     assert creation.as_tensor(array).array is array
     assert creation.as_tensor(array, dtype=np.float32).array.dtype == np.float32
+    narrow = creation.as_tensor(array, dtype=np.float32)
+    for given in (narrow, narrow.array, [1.0, 2.0]):
+        assert creation.as_tensor(given, dtype=np.float64).array.dtype == np.float64
     shared = wrap(array)
     assert creation.as_tensor(shared) is shared
     assert creation.as_tensor([1, 2]).dtype == np.int64

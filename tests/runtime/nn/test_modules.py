@@ -214,14 +214,22 @@ def test_wrong_attributes():
     module = Nested()
     with pytest.raises(TypeError, match="as parameter 'weight'"):
         module.weight = wrap(np.ones(2))
+    with pytest.raises(TypeError, match="as child module 'layer'"):
+        module.layer = 3
+    with pytest.raises(TypeError, match="as buffer 'mean'"):
+        module.mean = 3
     with pytest.raises(TypeError, match=r"nn.Parameter or None required"):
         module.register_parameter("other", wrap(np.ones(2)))
     with pytest.raises(TypeError, match="object to buffer 'other'"):
         module.register_buffer("other", 3)
     with pytest.raises(TypeError, match="int is not a Module subclass"):
         module.add_module("other", 3)
-    with pytest.raises(KeyError, match="be empty or contain"):
+    with pytest.raises(KeyError, match=r"buffer name can.*t contain"):
         module.register_buffer("a.b", None)
+    with pytest.raises(KeyError, match=r"parameter name can.*t be empty"):
+        module.register_parameter("", None)
+    with pytest.raises(TypeError, match=r"module name should be a string. Got int"):
+        module.add_module(1, None)
     with pytest.raises(NotImplementedError, match='missing the required "forward"'):
         nn.Module()(1)
 

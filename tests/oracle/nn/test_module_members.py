@@ -1,0 +1,181 @@
+"""What may take whose place in a module, conversions of all members, and prefixes of states."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from ..behaviours import assert_same, attempt
+
+pytestmark = pytest.mark.oracle
+
+
+def test_what_may_take_the_place_of_a_member(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        nn = library.nn
+        values = {
+            "number": lambda: 3,
+            "none": lambda: None,
+            "tensor": lambda: library.ones(1),
+            "parameter": lambda: nn.Parameter(library.ones(1)),
+            "buffer": lambda: nn.Buffer(library.ones(1)),
+            "module": lambda: nn.Linear(1, 1),
+        }
+        results = {}
+        for first, make_first in values.items():
+            for second, make_second in values.items():
+                module = nn.Module()
+                module.member = make_first()
+                second_value = make_second()
+                problem = attempt(partial(setattr, module, "member", second_value))
+                results[f"{second} for {first}"] = (
+                    problem,
+                    [name for name, _ in module.named_parameters()],
+                    [name for name, _ in module.named_buffers()],
+                    [name for name, _ in module.named_children()],
+                )
+        return results
+
+    assert_same(behaviour, torch)
+
+
+def test_names_of_members(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        module = library.nn.Sequential(library.nn.Linear(1, 1), library.nn.BatchNorm1d(1))
+        module.scale = library.nn.Parameter(library.ones(1))
+        module.first = module[0]
+        names = ("scale", "first", "0", "1", "forward", "training")
+        return [
+            [name in dir(module) for name in names],
+            [name in dir(module[1]) for name in ("weight", "running_mean")],
+            attempt(lambda: module.register_parameter("a.b", None)),
+            attempt(lambda: module.register_buffer("", None)),
+            attempt(lambda: module.add_module(None, None)),
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_before_init_and_beyond_it(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        class Early(library.nn.Module):  # type: ignore[misc]
+            def __init__(self, value: Any) -> None:
+                self.early = value
+                super().__init__()
+
+        class Mixin:
+            def __init__(self, text: str = "") -> None:
+                self.text = text
+
+        class Plain(library.nn.Module, Mixin):  # type: ignore[misc]
+            pass
+
+        class Passing(library.nn.Module, Mixin):  # type: ignore[misc]
+            call_super_init = True
+
+        class OldBuffers(library.nn.Module):  # type: ignore[misc]
+            def register_buffer(self, name: str, value: Any) -> None:
+                super().register_buffer(name, value)
+
+        old = OldBuffers()
+        old.counts = library.nn.Buffer(library.ones(1))
+        return [
+            Early(3).early,
+            attempt(lambda: Early(library.nn.Parameter(library.ones(1)))),
+            attempt(lambda: Early(library.nn.Linear(1, 1))),
+            attempt(lambda: Early(library.nn.Buffer(library.ones(1)))),
+            hasattr(Plain(), "text"),
+            Passing(text="words").text,
+            Passing("words").text,
+            attempt(lambda: Plain("words")),
+            attempt(lambda: Plain(text="words")),
+            sorted(old.state_dict()),
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_conversions(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        class Cached(library.nn.Module):  # type: ignore[misc]
+            def __init__(self) -> None:
+                super().__init__()
+                self.cache = library.ones(2)
+
+            def _apply(self, fn: Any, recurse: bool = True) -> Any:
+                super()._apply(fn, recurse)
+                self.cache = fn(self.cache)
+                return self
+
+        net = library.nn.Sequential(Cached(), library.nn.Linear(2, 2))
+        dtypes = [
+            str(getattr(net, name)()[0].cache.dtype).removeprefix("torch.")
+            for name in ("double", "half", "float", "cpu")
+        ]
+        net.to(library.float64)
+        complex_layer = library.nn.Linear(2, 2, dtype=library.complex64)
+        images = library.nn.Conv2d(2, 2, 3).to(memory_format=library.channels_last)
+        return [
+            dtypes,
+            str(net[0].cache.dtype).removeprefix("torch."),
+            [
+                str(getattr(complex_layer, name)().weight.dtype).removeprefix("torch.")
+                for name in ("float", "double", "half")
+            ],
+            list(images.weight.stride()),
+            list(images.bias.stride()),
+            attempt(lambda: net.to("cpu", copy=True)),
+            attempt(lambda: net.to("cpu", copy=False)),
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_functions_that_write_in_place(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        layer = library.nn.Linear(2, 1)
+        product = layer.weight * layer.weight
+        layer.weight.grad = library.ones(1, 2)
+        weight, grad = layer.weight, layer.weight.grad
+        versions = weight._version, grad._version
+        layer._apply(lambda tensor: tensor.add_(1.0))
+        return [
+            layer.weight is weight,
+            layer.weight.grad is grad,
+            grad,
+            weight._version - versions[0],
+            grad._version - versions[1],
+            attempt(lambda: product.sum().backward()),
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_hooks_of_states_return_nothing(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        first, second = library.nn.Linear(1, 1), library.nn.Linear(1, 1)
+        first.register_state_dict_post_hook(lambda module, state, *rest: {})
+        second._register_state_dict_hook(lambda module, state, *rest: {"other": 1})
+        return [attempt(first.state_dict), second.state_dict()]
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("prefix", ["module.", "module", "0.", "none."])
+def test_prefixes_of_states(torch: Any, prefix: str) -> None:
+    def behaviour(library: Any) -> Any:
+        module = library.nn.Sequential(library.nn.Linear(1, 1), library.nn.BatchNorm1d(1))
+        wrapper = library.nn.Module()
+        wrapper.module = module
+        wrapper.other = library.nn.Linear(1, 1)
+        results = []
+        for net in (module, wrapper):
+            state = net.state_dict()
+            strip = library.nn.modules.utils.consume_prefix_in_state_dict_if_present
+            strip(state, prefix)
+            results.append([list(state), list(state._metadata)])
+        return results
+
+    assert_same(behaviour, torch)

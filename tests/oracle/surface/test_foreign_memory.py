@@ -1,0 +1,59 @@
+"""Memory that is shared by the DLPack protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ..behaviours import assert_same, attempt
+
+pytestmark = pytest.mark.oracle
+
+
+class Holder:
+    """An object of another library, with memory that the protocol gives away."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.tensor.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.tensor.__dlpack_device__()
+
+
+def test_capsules(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        given = library.arange(6.0).reshape(2, 3).t()
+        taken = library.from_dlpack(library.utils.dlpack.to_dlpack(given))
+        taken[0] = 9.0
+        return [
+            given,
+            list(taken.stride()),
+            list(library.from_dlpack(library.utils.dlpack.to_dlpack(library.ones(0, 3))).shape),
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_tensors_of_objects_with_the_protocol(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        given = library.ones(2)
+        copied, shared = library.tensor(Holder(given)), library.as_tensor(Holder(given))
+        cast = library.tensor(Holder(given), dtype=library.int64)
+        given[0] = 5.0
+        return [copied, shared, cast, library.as_tensor(Holder(given), dtype=library.float64)]
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("stream", [None, -1, 1, "text"])
+def test_streams(torch: Any, stream: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        return type(attempt(lambda: library.ones(2).__dlpack__(stream=stream))).__name__, attempt(
+            lambda: library.from_dlpack(library.ones(2).__dlpack__(stream=stream))
+        )
+
+    assert_same(behaviour, torch)
