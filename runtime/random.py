@@ -220,8 +220,8 @@ def poisson(input: Tensor) -> Tensor:
     _check_drawn("poisson", rates)
     if np.any(rates < 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    drawn = generator().poisson(rates).astype(rates.dtype)
-    return ops._poisson(input, wrap(in_order_of(rates, np.asanyarray(drawn))))
+    drawn = _cast(generator().poisson(rates), rates.dtype)
+    return ops._poisson(input, wrap(in_order_of(rates, drawn)))
 
 
 @for_each_example

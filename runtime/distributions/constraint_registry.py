@@ -86,20 +86,17 @@ def _between(constraint: Any) -> Transform:
 for _registry in (biject_to, transform_to):
     _registry.register(constraints.real, lambda constraint: identity_transform)
     for _kind in (constraints.positive, constraints.nonnegative):
-        _registry.register(
-            _kind,
-            _above,
-        )
+        _registry.register(_kind, _above)
     _registry.register(constraints.less_than, _below)
     for _interval in (constraints.interval, constraints.half_open_interval):
         _registry.register(_interval, _between)
     _registry.register(constraints.corr_cholesky, lambda constraint: CorrCholeskyTransform())
-    _registry.register(constraints.lower_cholesky, lambda constraint: LowerCholeskyTransform())
-    _registry.register(
-        constraints.positive_definite, lambda constraint: PositiveDefiniteTransform()
-    )
 biject_to.register(constraints.simplex, lambda constraint: StickBreakingTransform())
 transform_to.register(constraints.simplex, lambda constraint: SoftmaxTransform())
+# From square matrices, whose elements above the diagonal are not read: no bijections.
+transform_to.register(constraints.lower_cholesky, lambda constraint: LowerCholeskyTransform())
+for _matrices in (constraints.positive_semidefinite, constraints.positive_definite):
+    transform_to.register(_matrices, lambda constraint: PositiveDefiniteTransform())
 
 
 def _independent(registry: ConstraintRegistry) -> Factory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -78,11 +78,45 @@ def _title(constraint: Constraint) -> str:
 
 
 class _Dependent(Constraint):
-    """Constraint that depends on other values, and is not checked here."""
+    """Constraint that depends on other values, and is not checked here.
+
+    Called, it returns one of which `is_discrete` and `event_dim` are known; those that are not
+    raise NotImplementedError when they are read.
+    """
+
+    def __init__(self, *, is_discrete: bool | None = None, event_dim: int | None = None) -> None:
+        self._is_discrete, self._event_dim = is_discrete, event_dim
+
+    @property
+    def is_discrete(self) -> bool:  # type: ignore[override]
+        """Return whether values are whole numbers."""
+        return _known("is_discrete", self._is_discrete)
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        """Return the number of dimensions of an event."""
+        return _known("event_dim", self._event_dim)
+
+    def __call__(self, *, is_discrete: bool | None = None, event_dim: int | None = None) -> Any:
+        """Return a dependent constraint of which more is known."""
+        return _Dependent(
+            is_discrete=self._is_discrete if is_discrete is None else is_discrete,
+            event_dim=self._event_dim if event_dim is None else event_dim,
+        )
 
     def check(self, value: Any) -> Any:
         """Raise ValueError."""
         raise ValueError("Cannot determine validity of dependent constraint")
+
+
+_Known = TypeVar("_Known")
+
+
+def _known(name: str, value: _Known | None) -> _Known:
+    """Return an attribute of a dependent constraint; NotImplementedError if it was not given."""
+    if value is None:
+        raise NotImplementedError(f".{name} cannot be determined statically")
+    return value
 
 
 class _Real(Constraint):
@@ -397,11 +431,12 @@ def is_dependent(constraint: Any) -> bool:
 class dependent_property(property, _Dependent):
     """Property that is a constraint, and depends on the distribution's parameters."""
 
-    def __init__(self, fn: Any = None, *, is_discrete: bool = False, event_dim: int = 0) -> None:
-        super().__init__(fn)
-        self.is_discrete = is_discrete
-        self.event_dim = event_dim
+    def __init__(
+        self, fn: Any = None, *, is_discrete: bool | None = None, event_dim: int | None = None
+    ) -> None:
+        property.__init__(self, fn)
+        _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
 
-    def __call__(self, fn: Any) -> dependent_property:
+    def __call__(self, fn: Any) -> dependent_property:  # type: ignore[override]
         """Return the property of a function; used as a decorator with arguments."""
-        return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)
+        return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)

@@ -50,7 +50,7 @@ class _LocationScale(Distribution):
     def _uniform(self, sample_shape: Sequence[int]) -> Any:
         """Draw numbers above 0 and below 1."""
         dtype = self.loc.dtype
-        drawn: Any = rand(*self._extended_shape(sample_shape), dtype=dtype)
+        drawn: Any = rand(self._extended_shape(sample_shape), dtype=dtype)
         return drawn.clamp(min=np.finfo(dtype).tiny)
 
 
@@ -78,7 +78,7 @@ class Normal(_LocationScale, ExponentialFamily):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples through which gradients flow."""
-        drawn = randn(*self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        drawn = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + drawn * self.scale
 
     def log_prob(self, value: Values) -> Any:
@@ -207,16 +207,21 @@ class Gumbel(_LocationScale):
 class Uniform(Distribution):
     """Uniform distribution from `low` to `high`."""
 
-    arg_constraints: ClassVar[Any] = {"low": constraints.dependent, "high": constraints.dependent}
     has_rsample = True
 
     def __init__(self, low: Values, high: Values, validate_args: bool | None = None) -> None:
         self.low, self.high = broadcast_all(low, high)
         super().__init__(batch_of(self.low, low, high), validate_args=validate_args)
-        if self._validate_args and not bool((self.low < self.high).all()):
-            raise ValueError("Uniform is not defined when low>= high")
 
     @property
+    def arg_constraints(self) -> Any:
+        """Return the constraints of the bounds, each by the other."""
+        return {
+            "low": constraints.less_than(self.high),
+            "high": constraints.greater_than(self.low),
+        }
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """Return the interval."""
         return constraints.interval(self.low, self.high)
@@ -242,7 +247,7 @@ class Uniform(Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples through which gradients flow."""
-        drawn = rand(*self._extended_shape(sample_shape), dtype=self.low.dtype)
+        drawn = rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + drawn * (self.high - self.low)
 
     def log_prob(self, value: Values) -> Any:
@@ -391,7 +396,7 @@ class MultivariateNormal(Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples through which gradients flow."""
-        drawn = randn(*self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        drawn = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + (self._factor @ drawn[..., None])[..., 0]
 
     def log_prob(self, value: Values) -> Any:

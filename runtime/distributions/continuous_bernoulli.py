@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..dispatch.registry import ops
 from ..random import rand
 from . import constraints
-from .discrete import Trials, clamped, log1p_exp
+from .discrete import Trials, clamped, log_likelihood
 from .distribution import Values, batch_of, constant_like
 
 
@@ -43,6 +43,8 @@ class ContinuousBernoulli(Trials):
                 raise ValueError("The parameter probs has invalid values")
             self.probs = clamped(self.probs)
             shape = tuple(batch_of(self.probs, probs))
+        else:
+            self.probs = clamped(self.logits.sigmoid())
         self._lims = lims
         super().__init__(shape, validate_args=validate_args)
 
@@ -87,8 +89,7 @@ class ContinuousBernoulli(Trials):
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""
         self._validate_sample(value)
-        likelihood = value * self.logits - log1p_exp(self.logits)
-        return likelihood + self._log_constant()
+        return log_likelihood(value, self.logits) + self._log_constant()
 
     def cdf(self, value: Values) -> Any:
         """Compute the probability of what is not above `value`."""

@@ -11,7 +11,7 @@ from ..core.random_generator import generator
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from . import constraints
-from .discrete import OfCategories, Trials, log1p_exp
+from .discrete import OfCategories, Trials
 from .distribution import Values, broadcast_all
 
 
@@ -61,8 +61,8 @@ class Geometric(Trials):
 
     def entropy(self) -> Any:
         """Compute the entropy."""
-        logits, probs = self.logits, self.probs
-        return (log1p_exp(logits) - logits * probs) / probs
+        probs = self.probs
+        return -ops.special_xlog1py(1 - probs, -probs) / probs - probs.log()
 
 
 class Binomial(Trials):
@@ -86,7 +86,7 @@ class Binomial(Trials):
         shape = self._set(probs, logits, total_count=total_count)
         super().__init__(shape, validate_args=validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         """Return the whole numbers up to the number of trials."""
         return constraints.integer_interval(0, self.total_count)
@@ -117,7 +117,7 @@ class Binomial(Trials):
         self._validate_sample(value)
         count, logits = self.total_count, self.logits
         ways = ops.lgamma(count + 1) - ops.lgamma(value + 1) - ops.lgamma(count - value + 1)
-        return value * logits + ways - count * log1p_exp(logits)
+        return value * logits + ways + count * ops.log_sigmoid(-logits)
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """List the numbers of successes, where the number of trials is the same in the batch."""
@@ -184,7 +184,7 @@ class NegativeBinomial(Trials):
         """Compute the logarithm of the probability."""
         self._validate_sample(value)
         count, logits = self.total_count, self.logits
-        unnormalised = -count * log1p_exp(logits) - value * log1p_exp(-logits)
+        unnormalised = count * ops.log_sigmoid(-logits) + value * ops.log_sigmoid(logits)
         ways = -ops.lgamma(count + value) + ops.lgamma(1 + value) + ops.lgamma(count)
         ways = ways.masked_fill(count + value == 0, 0.0)
         return unnormalised - ways
@@ -259,10 +259,12 @@ class Multinomial(OfCategories):
     ) -> None:
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")
+        if total_count < 0:
+            raise ValueError(f"total_count is a number of trials, but was {total_count}")
         self.total_count = total_count
         super().__init__(probs, logits, validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
         """Return the vectors of whole numbers that sum to the number of trials."""
         return constraints.multinomial(self.total_count)

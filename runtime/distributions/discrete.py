@@ -21,9 +21,12 @@ def clamped(probs: Any) -> Any:
     return probs.clamp(min=eps, max=1 - eps)
 
 
-def log1p_exp(x: Any) -> Any:
-    """Compute `log(1 + exp(x))`, exactly also where `softplus` is cut off."""
-    return -ops.log_sigmoid(-x)
+def log_likelihood(value: Any, logits: Any) -> Any:
+    """Compute `value * log(p) + (1 - value) * log(1 - p)`, where the log odds of `p` are given.
+
+    Neither logarithm loses digits, however near to 0 or 1 `p` is.
+    """
+    return value * ops.log_sigmoid(logits) + (1 - value) * ops.log_sigmoid(-logits)
 
 
 def _check_one(probs: Any, logits: Any) -> None:
@@ -88,7 +91,7 @@ class Bernoulli(Trials, ExponentialFamily):
         return (self.logits,)
 
     def _log_normalizer(self, x: Any) -> Any:
-        return log1p_exp(x)
+        return -ops.log_sigmoid(-x)
 
     @property
     def mean(self) -> Any:
@@ -116,12 +119,11 @@ class Bernoulli(Trials, ExponentialFamily):
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
         self._validate_sample(value)
-        logits = self.logits
-        return value * logits - log1p_exp(logits)
+        return log_likelihood(value, self.logits)
 
     def entropy(self) -> Any:
         """Compute the entropy."""
-        return log1p_exp(self.logits) - self.logits * self.probs
+        return -log_likelihood(self.probs, self.logits)
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """List 0 and 1."""
@@ -171,7 +173,7 @@ class Categorical(Distribution):
         names = [name for name in ("_param", "probs", "logits") if name in vars(self)]
         return self._expanded(batch_shape, names)
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         """Return the interval of whole numbers."""
         return constraints.integer_interval(0, self._num_events - 1)

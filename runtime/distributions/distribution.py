@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from ..core.modes import no_grad
 from ..core.tensor import Size, Tensor, wrap
+from ..core.user_warnings import warn
 from ..dtypes.promotion import get_default_dtype
 from ..functions.splitting import broadcast_tensors
-from .constraints import dependent
+from .constraints import is_dependent
 
 Values: TypeAlias = Any
 """Numbers or tensors; in distributions they have been made tensors of one shape."""
+
+
+def _undefined(name: str) -> Any:
+    """Return a property that subclasses define: NotImplementedError on those that do not."""
+
+    def undefined(self: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} does not define {name}")
+
+    return property(undefined)
 
 
 class Distribution:
     """Base of distributions: a batch of independent ones, each over events of one shape.
 
     Samples have the shape (*sample_shape, *batch_shape, *event_shape). Parameters and values are
-    checked unless `validate_args` is False: ValueError for those out of their constraints.
+    checked unless `validate_args` is False: ValueError for those out of their constraints, and a
+    warning where a subclass defines no `arg_constraints` or no `support`.
     """
 
-    arg_constraints: ClassVar[Any] = MappingProxyType({})
-    support: Any = dependent
+    arg_constraints: ClassVar[Any] = _undefined("arg_constraints")
+    support: Any = _undefined("support")
     has_rsample: ClassVar[bool] = False
     has_enumerate_support: ClassVar[bool] = False
     _validate_args: bool = __debug__
@@ -49,16 +59,30 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
-            for name, constraint in self.arg_constraints.items():
-                if constraint is dependent or name not in vars(self):
-                    continue
-                value = getattr(self, name)
-                if not bool(constraint.check(value).all()):
-                    raise ValueError(
-                        f"Expected parameter {name} ({type(value).__name__} of shape "
-                        f"{tuple(value.shape)}) of distribution {self!r} to satisfy the constraint "
-                        f"{constraint!r}, but found invalid values:\n{value}"
-                    )
+            self._validate_parameters()
+
+    def _validate_parameters(self) -> None:
+        """Check the parameters, but for those that are computed from others when they are read."""
+        try:
+            constraints = self.arg_constraints
+        except NotImplementedError:
+            warn(
+                f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = "
+                "{}` or initialize the distribution with `validate_args=False` to turn off "
+                "validation."
+            )
+            return
+        for name, constraint in constraints.items():
+            is_given = name in vars(self) or hasattr(type(self), name)
+            if is_dependent(constraint) or not is_given:
+                continue
+            value = getattr(self, name)
+            if not bool(constraint.check(value).all()):
+                raise ValueError(
+                    f"Expected parameter {name} ({type(value).__name__} of shape "
+                    f"{tuple(value.shape)}) of distribution {self!r} to satisfy the constraint "
+                    f"{constraint!r}, but found invalid values:\n{value}"
+                )
 
     @property
     def batch_shape(self) -> Size:
@@ -168,7 +192,7 @@ class Distribution:
                 f"The right-most size of value must match event_shape: {value.shape} vs "
                 f"{self._event_shape}."
             )
-        expected = (*self._batch_shape, *self._event_shape)
+        expected = Size((*self._batch_shape, *self._event_shape))
         for i, j in zip(reversed(value.shape), reversed(expected), strict=False):
             if 1 not in (i, j) and i != j:
                 raise ValueError(
@@ -178,8 +202,12 @@ class Distribution:
         try:
             support = self.support
         except NotImplementedError:
+            warn(
+                f"{type(self)} does not define `support` to enable sample validation. Please "
+                "initialize the distribution with `validate_args=False` to turn off validation."
+            )
             return
-        if support is not dependent and not bool(support.check(value).all()):
+        if not bool(support.check(value).all()):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) "
                 f"to be within the support ({support!r}) of the distribution {self!r}, but found "
@@ -187,8 +215,12 @@ class Distribution:
             )
 
     def __repr__(self) -> str:
+        try:
+            names = list(self.arg_constraints)
+        except NotImplementedError:
+            names = []
         shown = []
-        for name in self.arg_constraints:
+        for name in names:
             value = vars(self).get(name)
             if value is not None:
                 text = value if value.numel() == 1 else value.size()
@@ -203,6 +235,11 @@ def broadcast_all(*values: Values) -> tuple[Any, ...]:
     dtype = next((v.dtype for v in values if isinstance(v, Tensor)), get_default_dtype())
     tensors = [v if isinstance(v, Tensor) else wrap(np.array(v, dtype)) for v in values]
     return tuple(broadcast_tensors(*tensors))
+
+
+def as_tensor(value: Values, dtype: Any) -> Any:
+    """Return a tensor as it is, and a number as a tensor of a dtype."""
+    return value if isinstance(value, Tensor) else wrap(np.asarray(value, dtype))
 
 
 def constant_like(tensor: Any, value: float) -> Tensor:

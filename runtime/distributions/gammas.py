@@ -1,6 +1,7 @@
 """Distributions that are sampled by gamma variates.
 
 A gamma variate is a quantile at a uniform number, so gradients flow through samples to the shapes.
+Shares are computed from logarithms: variates of small shapes are below all positive floats.
 Those of `Dirichlet` and `Beta` flow through each of the variates whose shares they are; PyTorch's
 are those of each share's own quantile, which is another estimate of the same derivative of means.
 """
@@ -15,15 +16,22 @@ import numpy as np
 
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
-from ..random import _standard_gamma, randn
+from ..random import _standard_gamma, rand, randn
 from . import constraints
-from .distribution import Distribution, Values, batch_of, broadcast_all
+from .distribution import Distribution, Values, as_tensor, batch_of, broadcast_all
 from .exponential_family import ExponentialFamily
 
 
 def _positive(drawn: Any) -> Any:
     """Raise numbers that became zero to the smallest one."""
     return drawn.clamp(min=float(np.finfo(drawn.dtype).tiny))
+
+
+def _log_standard_gamma(shapes: Any) -> Any:
+    """Draw logarithms of gamma variates: those of a shape more, times `uniform ** (1 / shape)`."""
+    dtype = shapes.dtype
+    uniform = rand(shapes.shape, dtype=dtype).clamp(min=float(np.finfo(dtype).tiny))
+    return _standard_gamma(shapes + 1).log() + uniform.log() / shapes
 
 
 class Gamma(ExponentialFamily):
@@ -77,7 +85,8 @@ class Gamma(ExponentialFamily):
         return _positive(_standard_gamma(shapes) / self.rate)
 
     def log_prob(self, value: Values) -> Any:
-        """Compute the logarithm of the density."""
+        """Compute the logarithm of the density; a number will do for the value."""
+        value = as_tensor(value, self.rate.dtype)
         self._validate_sample(value)
         a, b = self.concentration, self.rate
         return ops.xlogy(a, b) + ops.xlogy(a - 1, value) - b * value - ops.lgamma(a)
@@ -142,8 +151,9 @@ class Dirichlet(ExponentialFamily):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples through which gradients flow."""
         shapes = self.concentration.expand(self._extended_shape(sample_shape))
-        drawn = _positive(_standard_gamma(shapes))
-        return drawn / drawn.sum(-1, keepdim=True)
+        info = np.finfo(shapes.dtype)
+        shares = _log_standard_gamma(shapes).softmax(-1)
+        return shares.clamp(min=float(info.tiny), max=1 - float(info.epsneg))
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""

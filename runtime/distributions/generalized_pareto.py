@@ -30,7 +30,7 @@ class GeneralizedPareto(Distribution):
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
         super().__init__(batch_of(self.loc, loc, scale, concentration), (), validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """Return the interval from `loc`, infinite unless the concentration is negative."""
         k = self.concentration

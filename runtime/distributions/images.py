@@ -22,8 +22,10 @@ class _Image(TransformedDistribution):
 
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
-        sizes = {name: getattr(self, name).expand(batch_shape) for name in self.arg_constraints}
-        return type(self)(**sizes, validate_args=False)
+        new = super().expand(batch_shape)
+        for name in self.arg_constraints:
+            setattr(new, name, getattr(self, name).expand(batch_shape))
+        return new
 
 
 class Weibull(_Image):
@@ -83,7 +85,7 @@ class Pareto(_Image):
         base = Exponential(self.alpha, validate_args=validate_args)
         super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """Return the numbers that are not below the scale."""
         return constraints.greater_than_eq(self.scale)
@@ -219,6 +221,6 @@ class LogisticNormal(TransformedDistribution):
 
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
-        inside = self.loc.shape[-1]
-        shape = (*batch_shape, inside)
-        return LogisticNormal(self.loc.expand(shape), self.scale.expand(shape), validate_args=False)
+        new = super().expand(batch_shape)
+        new.loc, new.scale = new.base_dist.base_dist.loc, new.base_dist.base_dist.scale
+        return new

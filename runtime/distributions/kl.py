@@ -86,8 +86,15 @@ def _half_normal(p: Any, q: Any) -> Any:
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p: Any, q: Any) -> Any:
-    t1 = p.probs * (ops.softplus(-q.logits) - ops.softplus(-p.logits))
-    return t1 + (1 - p.probs) * (ops.softplus(q.logits) - ops.softplus(p.logits))
+    return _of_one_trial(p.probs, q.probs, p.logits, q.logits) + _of_one_trial(
+        1 - p.probs, 1 - q.probs, -p.logits, -q.logits
+    )
+
+
+def _of_one_trial(p: Any, q: Any, p_logits: Any, q_logits: Any) -> Any:
+    """Compute `p * log(p / q)`: infinite where `q` alone is zero, and zero where `p` is."""
+    found = p * (ops.log_sigmoid(p_logits) - ops.log_sigmoid(q_logits))
+    return found.masked_fill(q == 0, math.inf).masked_fill(p == 0, 0.0)
 
 
 @register_kl(Categorical, Categorical)
@@ -147,7 +154,7 @@ def _gumbel(p: Any, q: Any) -> Any:
 
 @register_kl(Poisson, Poisson)
 def _poisson(p: Any, q: Any) -> Any:
-    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+    return ops.xlogy(p.rate, p.rate) - ops.xlogy(p.rate, q.rate) - (p.rate - q.rate)
 
 
 @register_kl(Cauchy, Cauchy)
@@ -158,13 +165,17 @@ def _cauchy(p: Any, q: Any) -> Any:
 
 @register_kl(Geometric, Geometric)
 def _geometric(p: Any, q: Any) -> Any:
-    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+    failures = (1 - p.probs) / p.probs
+    return -p.entropy() - ops.special_xlog1py(failures, -q.probs) - q.probs.log()
 
 
 @register_kl(Binomial, Binomial)
 def _binomial(p: Any, q: Any) -> Any:
-    found = p.total_count * (p.probs * (p.logits - q.logits) + (-p.probs).log1p())
-    found = found - p.total_count * (-q.probs).log1p()
+    if bool((p.total_count < q.total_count).any()):
+        raise NotImplementedError(
+            "KL between Binomials where q.total_count > p.total_count is not implemented"
+        )
+    found = p.total_count * _bernoulli(p, q)
     return found.masked_fill(p.total_count > q.total_count, math.inf)
 
 
@@ -267,7 +278,7 @@ def _independent(p: Any, q: Any) -> Any:
 
 
 @register_kl(ExponentialFamily, ExponentialFamily)
-def _of_one_family(p: Any, q: Any) -> Any:
+def _kl_expfamily_expfamily(p: Any, q: Any) -> Any:
     if type(p) is not type(q):
         raise NotImplementedError(
             "The cross KL-divergence between different exponential families cannot be computed "

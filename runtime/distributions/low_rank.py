@@ -84,7 +84,7 @@ class LowRankMultivariateNormal(Distribution):
         """Draw samples through which gradients flow."""
         shape, dtype = self._extended_shape(sample_shape), self.loc.dtype
         inner = randn(*shape[:-1], self.cov_factor.shape[-1], 1, dtype=dtype)
-        outer = randn(*shape, dtype=dtype)
+        outer = randn(shape, dtype=dtype)
         return self.loc + (self.cov_factor @ inner)[..., 0] + self.cov_diag.sqrt() * outer
 
     def _capacitance(self) -> tuple[Any, Any]:

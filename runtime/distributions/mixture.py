@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
 
 from ..core.modes import no_grad
+from . import constraints
 from .discrete import Categorical
 from .distribution import Distribution, Values
 
 
 class MixtureSameFamily(Distribution):
-    """Mixture of the last batch dimension of a distribution, weighed by a `Categorical`."""
+    """Mixture of the last batch dimension of a distribution, weighed by a `Categorical`.
+
+    The batch shapes of the two broadcast.
+    """
+
+    arg_constraints: ClassVar[Any] = MappingProxyType({})
 
     def __init__(
         self,
@@ -23,13 +32,15 @@ class MixtureSameFamily(Distribution):
             raise ValueError("the mixture distribution needs to be an instance of Categorical")
         if not isinstance(component_distribution, Distribution):
             raise ValueError("the component distribution needs to be a Distribution")
-        batch, count = component_distribution.batch_shape[:-1], mixture_distribution._num_events
-        if tuple(mixture_distribution.batch_shape) not in ((), tuple(batch)):
+        shapes = mixture_distribution.batch_shape, component_distribution.batch_shape[:-1]
+        count = mixture_distribution._num_events
+        try:
+            batch = np.broadcast_shapes(*shapes)
+        except ValueError:
             raise ValueError(
-                f"`mixture_distribution.batch_shape` ({tuple(mixture_distribution.batch_shape)}) "
-                "is not compatible with `component_distribution.batch_shape` "
-                f"({tuple(component_distribution.batch_shape)})"
-            )
+                f"`mixture_distribution.batch_shape` ({shapes[0]}) is not compatible with "
+                f"`component_distribution.batch_shape` ({shapes[1]})"
+            ) from None
         if component_distribution.batch_shape[-1] != count:
             raise ValueError(
                 f"`mixture_distribution component` ({count}) does not equal "
@@ -38,16 +49,19 @@ class MixtureSameFamily(Distribution):
             )
         self.mixture_distribution = mixture_distribution
         self.component_distribution = component_distribution
+        if batch != shapes[1]:
+            self.component_distribution = component_distribution.expand((*batch, count))
         super().__init__(batch, component_distribution.event_shape, validate_args)
 
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
         count = self.mixture_distribution._num_events
-        components = self.component_distribution.expand((*batch_shape, count))
-        mixture = self.mixture_distribution.expand(batch_shape)
-        return MixtureSameFamily(mixture, components, validate_args=False)
+        new = self._expanded(batch_shape, ())
+        new.component_distribution = self.component_distribution.expand((*batch_shape, count))
+        new.mixture_distribution = self.mixture_distribution.expand(batch_shape)
+        return new
 
-    @property
+    @constraints.dependent_property
     def support(self) -> Any:
         """Return that of the components."""
         return self.component_distribution.support

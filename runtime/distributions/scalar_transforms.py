@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Sequence
 from copy import copy
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ class Transform:
     domain: Any = constraints.real
     codomain: Any = constraints.real
     bijective = True
+    _inv: weakref.ref[Transform] | None = None
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
@@ -38,7 +40,14 @@ class Transform:
 
     @property
     def inv(self) -> Transform:
-        """Return the inverse transform."""
+        """Return the inverse transform, the same object as long as it is used."""
+        inverse = None if self._inv is None else self._inv()
+        if inverse is None:
+            inverse = self._inverted()
+            self._inv = weakref.ref(inverse)
+        return inverse
+
+    def _inverted(self) -> Transform:
         return _Inverse(self)
 
     @property
@@ -69,6 +78,10 @@ class Transform:
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Compute `log |dy/dx|` of `y = transform(x)`."""
         raise NotImplementedError(f"{type(self).__name__} does not define log_abs_det_jacobian")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles hold: all but the inverse, which cannot be pickled."""
+        return {name: value for name, value in vars(self).items() if name != "_inv"}
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         """Return the transform with or without the memory of its last call."""
@@ -144,10 +157,10 @@ class ComposeTransform(Transform):
             self.codomain = _of_all([(p.codomain, p.domain) for p in self.parts])
         self.bijective = all(part.bijective for part in self.parts)
 
-    @property
-    def inv(self) -> Transform:
-        """Return the inverses of the parts, the last first."""
-        return ComposeTransform([part.inv for part in reversed(self.parts)])
+    def _inverted(self) -> Transform:
+        inverse = ComposeTransform([part.inv for part in reversed(self.parts)])
+        inverse._inv = weakref.ref(self)
+        return inverse
 
     @property
     def sign(self) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ..core.modes import no_grad
-from ..core.tensor import Size
 from . import constraints
 from .continuous import Normal
 from .distribution import Distribution, Values
@@ -16,6 +16,8 @@ from .scalar_transforms import ComposeTransform, ExpTransform, Transform, sum_ri
 
 class Independent(Distribution):
     """Distribution whose last batch dimensions are dimensions of one event."""
+
+    arg_constraints: ClassVar[Any] = MappingProxyType({})
 
     def __init__(
         self,
@@ -42,6 +44,11 @@ class Independent(Distribution):
         return self.base_dist.has_rsample
 
     @property
+    def has_enumerate_support(self) -> bool:  # type: ignore[override]
+        """Return whether the values can be listed: of one number, not of several together."""
+        return not self.reinterpreted_batch_ndims and self.base_dist.has_enumerate_support
+
+    @constraints.dependent_property
     def support(self) -> Any:
         """Return the support of all together."""
         count = self.reinterpreted_batch_ndims
@@ -51,8 +58,9 @@ class Independent(Distribution):
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
         inside = self._event_shape[: self.reinterpreted_batch_ndims]
-        base = self.base_dist.expand((*batch_shape, *inside))
-        return Independent(base, self.reinterpreted_batch_ndims, validate_args=False)
+        new = self._expanded(batch_shape, ())
+        new.base_dist = self.base_dist.expand((*batch_shape, *inside))
+        return new
 
     @property
     def mean(self) -> Any:
@@ -85,12 +93,20 @@ class Independent(Distribution):
         """Compute the entropy."""
         return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """List all values; NotImplementedError where events are made of several numbers."""
+        if self.reinterpreted_batch_ndims:
+            raise NotImplementedError("Enumeration over cartesian product is not implemented")
+        return self.base_dist.enumerate_support(expand)
+
     def __repr__(self) -> str:
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
 
 
 class TransformedDistribution(Distribution):
     """Image of a distribution under transforms, one after the other."""
+
+    arg_constraints: ClassVar[Any] = MappingProxyType({})
 
     def __init__(
         self,
@@ -129,7 +145,7 @@ class TransformedDistribution(Distribution):
         """Return whether gradients flow through samples."""
         return self.base_dist.has_rsample
 
-    @property
+    @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:
         """Return the image of the last transform."""
         if not self.transforms:
@@ -140,13 +156,11 @@ class TransformedDistribution(Distribution):
 
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
-        new = object.__new__(type(self))
-        vars(new).update(vars(self))
+        new = self._expanded(batch_shape, ())
         whole = ComposeTransform(self.transforms)
         shape = whole.inverse_shape((*batch_shape, *self._event_shape))
         base = self.base_dist
         new.base_dist = base.expand(shape[: len(shape) - len(base.event_shape)])
-        new._batch_shape = Size(batch_shape)
         return new
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
@@ -198,6 +212,7 @@ class LogNormal(TransformedDistribution):
     """Distribution of numbers whose logarithms are normal."""
 
     arg_constraints: ClassVar[Any] = {"loc": constraints.real, "scale": constraints.positive}
+    support: Any = constraints.positive
 
     def __init__(self, loc: Values, scale: Values, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)

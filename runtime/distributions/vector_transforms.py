@@ -156,10 +156,14 @@ class CorrCholeskyTransform(Transform):
 
 
 class LowerCholeskyTransform(Transform):
-    """Matrices to lower triangular ones with a positive diagonal, its exponential."""
+    """Matrices to lower triangular ones with a positive diagonal, its exponential.
+
+    Elements above the diagonal are not read.
+    """
 
     domain: Any = constraints.independent(constraints.real, 2)
     codomain: Any = constraints.lower_cholesky
+    bijective = False
 
     def _call(self, x: Any) -> Any:
         return x.tril(-1) + ops.diag_embed(x.diagonal(0, -2, -1).exp())
@@ -178,6 +182,7 @@ class PositiveDefiniteTransform(Transform):
 
     domain: Any = constraints.independent(constraints.real, 2)
     codomain: Any = constraints.positive_definite
+    bijective = False
 
     def _call(self, x: Any) -> Any:
         factor = LowerCholeskyTransform()(x)

@@ -131,3 +131,9 @@ def test_threads_draw_different_numbers():
     for thread in threads:
         thread.join()
     assert len({value for values in drawn for value in values}) == 800
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_poisson_of_a_single_number(dtype):
+    drawn = random.poisson(wrap(np.array(3.0, dtype)))
+    assert (drawn.dtype, drawn.shape) == (dtype, ())
