@@ -280,10 +280,31 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             hook(self, args, kwargs)
         return result
 
+    hooked.notes_steps = True  # type: ignore[attr-defined]
     return hooked
 
 
 Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]
+
+
+def notes_steps(optimizer: Optimizer) -> bool:
+    """Return whether a step would set `_opt_called`: one that was put in its place does not."""
+    return hasattr(optimizer.step, "notes_steps")
+
+
+def note_steps(optimizer: Optimizer) -> None:
+    """Have `_opt_called` set also by a `step` that was assigned to the optimizer itself."""
+    step = optimizer.step
+    if notes_steps(optimizer):
+        return
+
+    @functools.wraps(step)
+    def noting(*args: Any, **kwargs: Any) -> Any:
+        optimizer._opt_called = True
+        return step(*args, **kwargs)
+
+    noting.notes_steps = True  # type: ignore[attr-defined]
+    optimizer.step = noting  # type: ignore[method-assign]
 
 
 def _registered(hooks: dict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:
