@@ -246,10 +246,8 @@ def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = 
     _refuse_integers(self, "uniform_")
     dtype = self.array.real.dtype
     _check_bounds(from_, to, dtype)
-    # In the precision of the dtype a number may be rounded to the bound.
-    largest = np.nextafter(dtype.type(to), dtype.type(from_))
     with drawing_from("uniform_", generator):
-        values = _by_parts(self, lambda shape: source().uniform(from_, to, shape), largest)
+        values = _by_parts(self, lambda shape: _uniform(from_, to, shape, dtype))
     return overwrite(self, "uniform_", values, [], UniformBackward0)
 
 
@@ -269,15 +267,16 @@ def _check_bounds(low: float, high: float, dtype: np.dtype[Any]) -> None:
         )
 
 
-def _by_parts(
-    tensor: Tensor, draw: Callable[[tuple[int, ...]], Any], largest: float = math.inf
-) -> Any:
-    """Draw numbers for all elements, or for both parts of complex ones: `largest` at most."""
-    array = tensor.array
-    if array.dtype.kind != "c":
-        return np.minimum(np.asarray(draw(array.shape), array.dtype), largest)
-    parts = np.asarray(draw((*array.shape, 2)), array.real.dtype)
-    return np.minimum(parts, largest).view(array.dtype)[..., 0]
+def _uniform(low: float, high: float, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Draw numbers below `high`, to which rounding to the dtype could take some."""
+    largest = np.nextafter(dtype.type(high), dtype.type(low))
+    return np.minimum(source().uniform(low, high, shape).astype(dtype), largest)
+
+
+def _by_parts(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:
+    """Draw numbers for all elements, or for both parts of complex ones."""
+    shape = tensor.array.shape
+    return draw(shape) + 1j * draw(shape) if tensor.array.dtype.kind == "c" else draw(shape)
 
 
 def _refuse_integers(tensor: Tensor, name: str) -> None:
