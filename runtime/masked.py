@@ -53,7 +53,7 @@ def _whole(input: Tensor) -> Any:
 
 
 def _dims(input: Tensor, dim: Dims) -> tuple[int, ...]:
-    if dim is None:
+    if dim is None or dim == ():
         return tuple(range(input.ndim))
     return (dim,) if isinstance(dim, int) else tuple(dim)
 
@@ -121,7 +121,8 @@ def amax(
 ) -> Tensor:
     """The largest of the selected elements over `dim`; gradients are shared among equal ones."""
     x = _prepared(input, dtype)
-    return ops.amax(_filled(x, mask, _lowest(x, 1)), _dims(input, dim), keepdim)
+    filled = x if mask is None else _filled(x, mask, _lowest(x, 1))
+    return ops.amax(filled, _dims(input, dim), keepdim)
 
 
 def amin(
@@ -129,7 +130,8 @@ def amin(
 ) -> Tensor:
     """The smallest of the selected elements over `dim`; gradients are shared among equal ones."""
     x = _prepared(input, dtype)
-    return ops.amin(_filled(x, mask, _lowest(x, -1)), _dims(input, dim), keepdim)
+    filled = x if mask is None else _filled(x, mask, _lowest(x, -1))
+    return ops.amin(filled, _dims(input, dim), keepdim)
 
 
 def argmax(

@@ -1,8 +1,8 @@
 """PyTorch's `_foreach_*`: an op on each tensor of a list, for optimizers of one's own.
 
 `_foreach_add(self, other)` is made of the method `add` when it is first read. Arguments after the
-list are lists as long, of tensors or of numbers, or one tensor or number for all. Names that end
-with an underscore change the tensors, and return the list.
+list are lists as long, of tensors or of numbers, or one number for all, which may be a tensor
+without dimensions. Names that end with an underscore change the tensors, and return the list.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def _foreach_pow(self: Any, exponent: Any) -> tuple[Any, ...]:
     """Raise each tensor to a power, or a number to the power of each."""
     if isinstance(self, int | float | complex):
         return tuple(self**tensor for tensor in _checked(exponent))
+    _check_shared("pow", exponent)
     return tuple(t**e for t, e in _paired(_checked(self), exponent))
 
 
@@ -61,11 +62,16 @@ def _for_each(name: str) -> Callable[..., Any]:
 
     def each(self: Any, *others: Any, **keywords: Any) -> Any:
         tensors = _checked(self)
-        if name.rstrip("_") in ("addcmul", "addcdiv") and len(others) == 3:
-            *others, scale = others  # type: ignore[assignment]
-            keywords["value"] = scale.tolist() if isinstance(scale, Tensor) else scale
+        if name.rstrip("_") in ("addcmul", "addcdiv"):
+            if "scalars" in keywords:
+                others = (*others, keywords.pop("scalars"))
+            if len(others) == 3:
+                *others, scale = others  # type: ignore[assignment]
+                keywords["value"] = scale.tolist() if isinstance(scale, Tensor) else scale
         if name == "copy_" and len(others) == 2:
             *others, keywords["non_blocking"] = others  # type: ignore[assignment]
+        for other in others:
+            _check_shared(name, other)
         columns = [_column(other, len(tensors)) for other in others]
         rows = {key: _column(value, len(tensors)) for key, value in keywords.items()}
         made = [
@@ -88,6 +94,18 @@ def _checked(tensors: Any) -> Sequence[Tensor]:
     if not tensors:
         raise RuntimeError("Tensor list must have at least one tensor.")
     return tensors
+
+
+def _check_shared(name: str, other: Any) -> None:
+    """Refuse a tensor beside all others that has dimensions: a TypeError where few ops take one."""
+    if not isinstance(other, Tensor) or not other.ndim:
+        return
+    if name.rstrip("_") not in ("add", "mul", "div"):
+        raise TypeError(f"{PREFIX}{name}(): argument must be a tuple of Tensors, not Tensor")
+    raise RuntimeError(
+        f"scalar tensor expected to be 0 dim but it has {other.ndim} dimensions and "
+        f"{other.numel()} elements."
+    )
 
 
 def _paired(tensors: Sequence[Tensor], other: Any) -> Iterator[tuple[Tensor, Any]]:

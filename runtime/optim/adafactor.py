@@ -15,6 +15,7 @@ from .optimizer import (
     State,
     advance,
     average,
+    check_one_element,
     number,
     scalar,
     zeros,
@@ -88,6 +89,7 @@ def check_ranges(
     weight_decay: float,
 ) -> None:
     """Raise ValueError, in PyTorch's words, for the first option that is out of its range."""
+    check_one_element("lr", lr)
     if not number(lr) >= 0:
         raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
     if not beta2_decay <= 0:

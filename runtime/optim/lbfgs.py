@@ -72,7 +72,7 @@ class LBFGS(Optimizer):
             state["prev_flat_grad"] = wrap(grad.copy())
             step = lr = number(group["lr"])
             if state["n_iter"] == 1:
-                step = min(1.0, 1.0 / float(np.abs(grad).sum())) * lr
+                step = 1.0 / max(1.0, float(np.abs(grad).sum())) * lr
             state["d"], state["t"], state["prev_loss"] = wrap(direction), step, loss
             slope = float(grad @ direction)
             if slope > -group["tolerance_change"]:

@@ -7,7 +7,17 @@ import math
 import numpy as np
 
 from ..core.tensor import Tensor
-from .optimizer import Array, Group, Optimizer, Parameters, State, average, number, zeros
+from .optimizer import (
+    Array,
+    Group,
+    Optimizer,
+    Parameters,
+    State,
+    average,
+    check_one_element,
+    number,
+    zeros,
+)
 
 
 class Muon(Optimizer):
@@ -29,6 +39,7 @@ class Muon(Optimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
+        check_one_element("lr", lr)
         if not number(lr) >= 0:
             raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
         if not momentum >= 0:

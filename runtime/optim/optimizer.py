@@ -110,7 +110,10 @@ class Optimizer:
         if len({id(param) for param in params}) != len(params):
             warn("optimizer contains a parameter group with duplicate parameters")
         if self.param_groups and ("param_names" in self.param_groups[0]) != bool(names):
-            raise ValueError("all optimizer param groups should be with/without names")
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"{'with' if names else 'without'} names to the optimizer"
+            )
         group = {**self.defaults, **param_group, "params": params}
         if names:
             group["param_names"] = names
@@ -139,13 +142,16 @@ class Optimizer:
                 grad = param.grad
                 if grad is None:
                     continue
+                state = self.state[param]
                 if group.get("differentiable"):
                     with enable_grad():
-                        update_recorded(self.update, param, grad, self.state[param], options)
-                    continue
-                keep_saved(param)
-                self.update(param.array, grad.array, self.state[param], options)
-                mark_written(param)
+                        update_recorded(self.update, param, grad, state, options)
+                else:
+                    keep_saved(param)
+                    self.update(param.array, grad.array, state, options)
+                    mark_written(param)
+                if not state:
+                    del self.state[param]  # as where an algorithm has none
         return loss
 
     def update(self, values: Array, grad: Array, state: State, group: Group) -> None:
@@ -179,6 +185,7 @@ class Optimizer:
         """Load state and options; ValueError if the groups have other sizes.
 
         Tensors of the state are copied, and cast to the dtype of their parameter; `step` is not.
+        Options that it lacks, as one of an older version may, are those of the constructor.
         """
         state_dict = dict(state_dict)
         for hook in self._load_state_dict_pre_hooks.values():
@@ -200,14 +207,12 @@ class Optimizer:
         for key, entries in state_dict["state"].items():
             param = params.get(key)
             self.state[key if param is None else param] = _copied(entries, param, "")
+        defaults = vars(self).get("defaults", {})  # optimizers around another one have none
         for own, other in zip(self.param_groups, loaded, strict=True):
-            names = {"params": own["params"]}
-            if "param_names" in own:
-                names["param_names"] = own["param_names"]
+            names: Group = {name: own[name] for name in ("params", "param_names") if name in own}
+            options = copy.deepcopy({**other, "params": []})
             own.clear()
-            own.update(
-                {**names, **copy.deepcopy({**other, "params": []}), "params": names["params"]}
-            )
+            own.update({**defaults, **names, **options, "params": names["params"]})
         for hook in self._load_state_dict_post_hooks.values():
             hook(self)
 
@@ -280,10 +285,31 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             hook(self, args, kwargs)
         return result
 
+    hooked.notes_steps = True  # type: ignore[attr-defined]
     return hooked
 
 
 Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]
+
+
+def notes_steps(optimizer: Optimizer) -> bool:
+    """Return whether a step would set `_opt_called`: one that was put in its place does not."""
+    return hasattr(optimizer.step, "notes_steps")
+
+
+def note_steps(optimizer: Optimizer) -> None:
+    """Have `_opt_called` set also by a `step` that was assigned to the optimizer itself."""
+    step = optimizer.step
+    if notes_steps(optimizer):
+        return
+
+    @functools.wraps(step)
+    def noting(*args: Any, **kwargs: Any) -> Any:
+        optimizer._opt_called = True
+        return step(*args, **kwargs)
+
+    noting.notes_steps = True  # type: ignore[attr-defined]
+    optimizer.step = noting  # type: ignore[method-assign]
 
 
 def _registered(hooks: dict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:
@@ -342,12 +368,19 @@ def check_options(**values: Any) -> None:
     for name, value in values.items():
         if name == "betas":
             for index, beta in enumerate(value):
+                check_one_element(f"betas[{index}]", beta)
                 if not 0 <= beta < 1:
                     raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
-        elif not value >= 0:
+            continue
+        check_one_element(name, value)
+        if not value >= 0:
             raise ValueError(f"Invalid {words.get(name, f'{name} value')}: {value}")
-        elif isinstance(value, Tensor) and value.numel() != 1:
-            raise ValueError(f"Tensor {name} must be 1-element")
+
+
+def check_one_element(name: str, value: Any) -> None:
+    """Raise ValueError for an option that is a tensor of several elements, or of none."""
+    if isinstance(value, Tensor) and value.numel() != 1:
+        raise ValueError(f"Tensor {name} must be 1-element")
 
 
 def check_implementation(foreach: bool | None, differentiable: bool, fused: bool | None) -> None:

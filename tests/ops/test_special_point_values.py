@@ -105,6 +105,10 @@ def test_mixed_derivative_of_a_power() -> None:
     assert gs.autograd.grad(by_y.sum(), x)[0].tolist() == [0.5, -0.25, 2.0]
 
 
+def small(dtype: Any, *values: int) -> Tensor:
+    return gs.tensor(list(values), dtype=dtype)
+
+
 VALUES: list[tuple[str, Callable[[], Tensor], Any]] = [
     ("xlogy(0, inf)", lambda: gs.xlogy(gs.tensor([0.0]), gs.tensor([inf])), [0.0]),
     ("xlogy(0, inf), a number", lambda: gs.xlogy(gs.tensor([0.0]), inf), [0.0]),
@@ -120,6 +124,21 @@ VALUES: list[tuple[str, Callable[[], Tensor], Any]] = [
     ("lgamma(-inf)", lambda: gs.lgamma(gs.tensor([-inf])), [inf]),
     ("sign of bools", lambda: gs.sign(gs.tensor([True, False])), [True, False]),
     ("isclose of bools", lambda: gs.isclose(gs.tensor([True]), gs.tensor([False])), [False]),
+    (
+        "isclose of int8",
+        lambda: gs.isclose(small(gs.int8, -128, -128, 127), small(gs.int8, 0, 127, -1)),
+        [False] * 3,
+    ),
+    (
+        "isclose of uint8",
+        lambda: gs.isclose(small(gs.uint8, 0, 0), small(gs.uint8, 1, 255), rtol=0, atol=1),
+        [True, False],
+    ),
+    (
+        "isclose of int64, without tolerance",
+        lambda: gs.isclose(gs.tensor([2**53]), gs.tensor([2**53 + 1]), rtol=0, atol=0),
+        [False],
+    ),
 ]
 
 

@@ -42,3 +42,22 @@ def test_a_mask_that_does_not_fit_is_refused() -> None:
 def test_integers_have_no_mean() -> None:
     with pytest.raises(ValueError, match="Could not infer output dtype"):
         gs.masked.mean(gs.tensor([1, 2]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_dimensions_are_all(name: str) -> None:
+    x = gs.tensor([[0.5, -1.25], [2.0, 1.5]], dtype=gs.float64)
+    options: dict[str, Any] = {"mask": gs.tensor([True, False]), "keepdim": True}
+    order = (2.0,) if name == "norm" else ()
+    reduce = getattr(gs.masked, name)
+    found = reduce(x, *order, (), **options)
+    assert found.shape == (1, 1)
+    assert found.tolist() == reduce(x, *order, None, **options).tolist()
+
+
+def test_extremes_of_bools() -> None:
+    x = gs.tensor([[True, False], [True, True]])
+    assert gs.masked.amin(x, 1).tolist() == [False, True]
+    assert gs.masked.amax(x).tolist() is True
+    with pytest.raises(NotImplementedError):
+        gs.masked.amax(x, mask=x)

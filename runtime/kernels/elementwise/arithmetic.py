@@ -267,8 +267,11 @@ def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool
     close = self == other
     if equal_nan:
         close = close | (np.isnan(self) & np.isnan(other))
-    if self.dtype.kind == "b":
-        self, other = self.astype(np.int64), other.astype(np.int64)
+    if not rtol and not atol:
+        return close
+    if self.dtype.kind in "biu":
+        # Differences of integers can exceed their dtype, and are negative where it has no sign.
+        self, other = self.astype(np.float64), other.astype(np.float64)
     distance = np.abs(self - other)
     return close | (np.isfinite(distance) & (distance <= atol + np.abs(rtol * other)))
 

@@ -15,6 +15,7 @@ from .factors import (
     StepLR,
 )
 from .plateau import ReduceLROnPlateau
+from .scheduler import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from .scheduler import LRScheduler
 
 __all__ = [

@@ -5,15 +5,23 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ...core.modes import no_grad
 from ...core.tensor import Tensor
 from ...core.user_warnings import warn
-from ..optimizer import Group, Optimizer, number
+from ..optimizer import Group, Optimizer, note_steps, notes_steps, number
 
 Rate: TypeAlias = Any
 """A learning rate: a number, or a tensor of one element, which is then written in place."""
+
+EPOCH_DEPRECATION_WARNING: Final = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+    "possible. Please use `scheduler.step()` to step the scheduler."
+)
+"""What `step` warns of where it is given an epoch; tests filter by it."""
+
+_SEE: Final = "See https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 
 
 class LRScheduler:
@@ -41,6 +49,7 @@ class LRScheduler:
                     )
         self.base_lrs = group_values(optimizer, "initial_lr")
         self.last_epoch = last_epoch
+        note_steps(optimizer)
         self._initial_step()
 
     def _initial_step(self) -> None:
@@ -61,15 +70,26 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Set the learning rates of the next epoch, or of a given one (deprecated by PyTorch)."""
-        if self._step_count == 1 and not self.optimizer._opt_called:
-            warn(
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: call them in "
-                "the opposite order, or the first learning rate of the schedule is skipped."
-            )
+        if self._step_count == 1:
+            self._warn_of_order()
         self._step_count += 1
         if epoch is not None:
             warn_of_epoch()
         self._update_lr(epoch)
+
+    def _warn_of_order(self) -> None:
+        """Warn where the optimizer has made no step, or one that nobody could notice."""
+        if not notes_steps(self.optimizer):
+            warn(
+                "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
+                f"initialization: call it before `lr_scheduler.step()`. {_SEE}"
+            )
+        elif not self.optimizer._opt_called:
+            warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: call them in "
+                "the opposite order, or the first learning rate of the schedule is skipped. "
+                f"{_SEE}"
+            )
 
     def _update_lr(self, epoch: int | None = None) -> None:
         with self._in_step():
@@ -151,10 +171,7 @@ def _copied(value: Any) -> Any:
 
 def warn_of_epoch() -> None:
     """Warn where `step` is given an epoch."""
-    warn(
-        "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
-        "possible. Please use `scheduler.step()` to step the scheduler."
-    )
+    warn(EPOCH_DEPRECATION_WARNING)
 
 
 # ---- schedulers that hold functions

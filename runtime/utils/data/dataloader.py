@@ -1,37 +1,22 @@
-"""The loader of batches, in the calling thread or by worker threads."""
+"""The loader of batches: what is loaded, in which order, and by whom."""
 
 from __future__ import annotations
 
-import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
-from itertools import islice
+from collections.abc import Callable, Iterable
+from itertools import repeat
+from types import GenericAlias
 from typing import Any, Final
 
+from .batches import Batches, BatchesAhead, BatchesHere
+from .batches import get_worker_info as get_worker_info
 from .collate import default_collate, default_convert
-from .dataset import IterableDataset, random_source
+from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
-
-@dataclass(frozen=True)
-class WorkerInfo:
-    """A worker: its number, of how many, its seed, and the dataset."""
-
-    id: int
-    num_workers: int
-    seed: int
-    dataset: Any
-
-
-_worker: Final = threading.local()
-
-
-def get_worker_info() -> WorkerInfo | None:
-    """Return what a worker is, in one; None elsewhere."""
-    return getattr(_worker, "info", None)
+_FIXED: Final = frozenset(
+    ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+)
+"""What a loader cannot change once it is made: the rest was derived from it."""
 
 
 class DataLoader:
@@ -39,13 +24,17 @@ class DataLoader:
 
     `sampler` gives the order, `shuffle` is short for a random one; `batch_sampler` gives whole
     batches, and excludes the other options. `batch_size=None` gives single examples. `collate_fn`
-    makes a batch of a list of examples. `generator` is a `numpy.random.Generator`.
+    makes a batch of a list of examples. `generator` is one of gradspec or of NumPy.
 
     With `num_workers` batches are made ahead, `prefetch_factor` for each worker, by threads: that
     helps where examples wait for files, or NumPy works on large arrays. An iterable dataset is read
-    by one of them. `timeout` is in seconds. `pin_memory`, `persistent_workers`,
-    `multiprocessing_context` and `pin_memory_device` are accepted, and change nothing.
+    by one of them. Each draws from a generator of its own, seeded by `generator`. `timeout` is in
+    seconds. Batches come in order; with `in_order=False`, as soon as they are made. An error in one
+    of them is raised where it is its turn, and the iterator goes on after it. `pin_memory`,
+    `persistent_workers`, `multiprocessing_context` and `pin_memory_device` change nothing.
     """
+
+    _is_made = False
 
     def __init__(
         self,
@@ -68,27 +57,22 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        if num_workers < 0:
-            raise ValueError(
-                "num_workers option should be non-negative; use num_workers=0 to disable workers."
-            )
-        if timeout < 0:
-            raise ValueError("timeout option should be non-negative")
-        if num_workers == 0 and prefetch_factor is not None:
-            raise ValueError("prefetch_factor option could only be specified with num_workers > 0")
-        if num_workers == 0 and persistent_workers:
-            raise ValueError("persistent_workers option needs num_workers > 0")
+        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        _check_context(multiprocessing_context, num_workers)
         self.dataset = dataset
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
         self.generator = generator
         self.persistent_workers = persistent_workers
+        self.multiprocessing_context = multiprocessing_context
         self.in_order = in_order
-        self._is_iterable = isinstance(dataset, IterableDataset)
-        if self._is_iterable:
+        self.is_stream = isinstance(dataset, IterableDataset)
+        self.stream_length: int | None = None
+        if self.is_stream:
             _refuse_for_iterable(shuffle, sampler, batch_sampler)
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
@@ -104,11 +88,11 @@ class DataLoader:
                 "batch_size=None option disables auto-batching and is mutually exclusive with "
                 "drop_last"
             )
-        if sampler is None and not self._is_iterable:
+        if sampler is None and not self.is_stream:
             chosen = RandomSampler(dataset, generator=generator) if shuffle else None
             sampler = chosen or SequentialSampler(dataset)
         if batch_size is not None and batch_sampler is None:
-            batch_sampler = BatchSampler(sampler or (), batch_size, drop_last)
+            batch_sampler = BatchSampler(() if sampler is None else sampler, batch_size, drop_last)
         self.batch_size = batch_size
         self.drop_last = drop_last
         self.sampler = sampler
@@ -116,91 +100,76 @@ class DataLoader:
         self.collate_fn = collate_fn or (
             default_convert if batch_sampler is None else default_collate
         )
+        self._is_made = True
 
-    def __iter__(self) -> Iterator[Any]:
-        jobs = self._iterable_jobs() if self._is_iterable else self._indexed_jobs()
-        return self._by_workers(jobs) if self.num_workers else (job() for job in jobs)
+    def __class_getitem__(cls, example: Any) -> GenericAlias:
+        """Let annotations say what the dataset gives: `DataLoader[Tensor]`."""
+        return GenericAlias(cls, example)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._is_made and name in _FIXED:
+            raise ValueError(
+                f"{name} attribute should not be set after {type(self).__name__} is initialized"
+            )
+        super().__setattr__(name, value)
+
+    @property
+    def indices(self) -> Any:
+        """Return what says which examples are in each batch; of a stream, None without end."""
+        if self.is_stream:
+            return repeat(None)
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
+    def __iter__(self) -> Batches:
+        return BatchesAhead(self) if self.num_workers else BatchesHere(self)
 
     def __len__(self) -> int:
-        if not self._is_iterable:
-            indices: Any = self.sampler if self.batch_sampler is None else self.batch_sampler
-            return len(indices)
-        count = len(self.dataset)
+        if not self.is_stream:
+            return len(self.indices)
+        count = self.stream_length = len(self.dataset)
         if self.batch_size is None:
             return count
         whole, rest = divmod(count, self.batch_size)
         return whole + bool(rest and not self.drop_last)
 
-    def _indexed_jobs(self) -> Iterator[Callable[[], Any]]:
-        """Iterate over functions that make one batch each."""
-        if self.batch_sampler is None:
-            for index in self.sampler or ():
-                yield partial(self._one, index)
-        else:
-            for indices in self.batch_sampler:
-                yield partial(self._several, indices)
 
-    def _one(self, index: Any) -> Any:
-        return self.collate_fn(self.dataset[index])
-
-    def _several(self, indices: Any) -> Any:
-        several = getattr(self.dataset, "__getitems__", None)
-        examples = several(indices) if several else [self.dataset[index] for index in indices]
-        return self.collate_fn(examples)
-
-    def _iterable_jobs(self) -> Iterator[Callable[[], Any]]:
-        if self.num_workers:
-            # Workers would each read everything: one of them reads, the others are not needed.
-            info = WorkerInfo(0, 1, 0, self.dataset)
-            examples = iter(_in_worker(info, lambda: iter(self.dataset)))
-        else:
-            examples = iter(self.dataset)
-        while True:
-            if self.batch_size is None:
-                batch = list(islice(examples, 1))
-            else:
-                batch = list(islice(examples, self.batch_size))
-            if not batch or (self.drop_last and len(batch) < (self.batch_size or 1)):
-                return
-            given = batch[0] if self.batch_size is None else batch
-            yield partial(self.collate_fn, given)
-
-    def _by_workers(self, jobs: Iterator[Callable[[], Any]]) -> Iterator[Any]:
-        """Iterate over the results of jobs, in order, some of them made ahead by threads."""
-        seed = int(random_source(self.generator).integers(2**62))
-        numbers = iter(range(self.num_workers))
-
-        def begin() -> None:
-            number = next(numbers)
-            _worker.info = WorkerInfo(number, self.num_workers, seed + number, self.dataset)
-            if self.worker_init_fn is not None:
-                self.worker_init_fn(number)
-
-        executor = ThreadPoolExecutor(self.num_workers, "DataLoader", begin)
-        waiting: deque[Future[Any]] = deque()
-        try:
-            ahead = self.num_workers * (self.prefetch_factor or 1)
-            waiting.extend(executor.submit(job) for job in islice(jobs, ahead))
-            while waiting:
-                try:
-                    result = waiting.popleft().result(self.timeout or None)
-                except TimeoutError:
-                    raise RuntimeError(
-                        f"DataLoader timed out after {self.timeout} seconds"
-                    ) from None
-                waiting.extend(executor.submit(job) for job in islice(jobs, 1))
-                yield result
-        finally:
-            executor.shutdown(wait=False, cancel_futures=True)
+def _check_workers(count: int, timeout: float, prefetch: int | None, are_kept: bool) -> None:
+    if count < 0:
+        raise ValueError(
+            "num_workers option should be non-negative; use num_workers=0 to disable workers."
+        )
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if count == 0 and prefetch is not None:
+        raise ValueError("prefetch_factor option could only be specified with num_workers > 0")
+    if prefetch is not None and prefetch < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if count == 0 and are_kept:
+        raise ValueError("persistent_workers option needs num_workers > 0")
 
 
-def _in_worker(info: WorkerInfo, function: Callable[[], Any]) -> Any:
-    """Call a function where `get_worker_info` answers."""
-    _worker.info = info
-    try:
-        return function()
-    finally:
-        _worker.info = None
+def _check_context(context: Any, num_workers: int) -> None:
+    """Check the option that chooses how processes start, as in programs for PyTorch."""
+    if context is None:
+        return
+    if num_workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading "
+            f"(num_workers > 0), but got num_workers={num_workers}"
+        )
+    import multiprocessing.context  # takes long, and only such programs need it
+
+    methods = multiprocessing.get_all_start_methods()
+    if isinstance(context, str) and context not in methods:
+        raise ValueError(
+            f"multiprocessing_context option should specify a valid start method in {methods!r}, "
+            f"but got multiprocessing_context={context!r}"
+        )
+    if not isinstance(context, str | multiprocessing.context.BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string "
+            f"specifying the start method, but got multiprocessing_context={context}"
+        )
 
 
 def _refuse_for_iterable(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:

@@ -57,11 +57,13 @@ class StackDataset(Dataset[Any]):
     """Datasets side by side: an example is a tuple, or a dict, of one of each."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if bool(args) == bool(kwargs):
+        if args and kwargs:
             raise ValueError(
                 "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like "
-                "input/output, but both or none are given."
+                "input/output, but both types are given."
             )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
         self.datasets: Any = kwargs or args
         parts = list(kwargs.values()) or list(args)
         self._length = len(parts[0])
@@ -73,8 +75,36 @@ class StackDataset(Dataset[Any]):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
+    def __getitems__(self, indices: Sequence[Any]) -> list[Any]:
+        """Return several examples; ValueError where a dataset gives more or fewer."""
+        if isinstance(self.datasets, dict):
+            columns = [_column(dataset, indices) for dataset in self.datasets.values()]
+            names = tuple(self.datasets)
+            return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        columns = [_column(dataset, indices) for dataset in self.datasets]
+        return list(zip(*columns, strict=True))
+
     def __len__(self) -> int:
         return self._length
+
+
+def _examples(dataset: Any, indices: Sequence[Any]) -> Sequence[Any]:
+    """Return several examples, at once if the dataset can."""
+    several = getattr(dataset, "__getitems__", None)
+    found: Sequence[Any] = (
+        several(indices) if callable(several) else [dataset[index] for index in indices]
+    )
+    return found
+
+
+def _column(dataset: Any, indices: Sequence[Any]) -> Sequence[Any]:
+    """Return the examples to set beside those of others, as many as there are indices."""
+    examples = _examples(dataset, indices)
+    if len(examples) != len(indices):
+        raise ValueError(
+            f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(examples)}"
+        )
+    return examples
 
 
 class ConcatDataset(Dataset[T_co]):
@@ -109,19 +139,33 @@ class ChainDataset(IterableDataset[Any]):
         self.datasets = datasets
 
     def __iter__(self) -> Iterator[Any]:
+        for dataset in self._streams():
+            yield from dataset
+
+    def _streams(self) -> Iterator[Any]:
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
                 raise AssertionError("ChainDataset only supports IterableDataset")
-            yield from dataset
+            yield dataset
 
     def __len__(self) -> int:
-        return sum(len(dataset) for dataset in self.datasets)
+        return sum(len(dataset) for dataset in self._streams())
 
 
 class Subset(Dataset[T_co]):
-    """The examples of a dataset at given indices."""
+    """The examples of a dataset at given indices.
+
+    A subclass that defines `__getitem__` has to define `__getitems__`, too, which loaders call:
+    NotImplementedError.
+    """
 
     def __init__(self, dataset: Dataset[T_co], indices: Sequence[int]) -> None:
+        own = type(self)
+        if own.__getitem__ is not Subset.__getitem__ and own.__getitems__ is Subset.__getitems__:
+            raise NotImplementedError(
+                f"{own.__name__} overrides __getitem__ but not __getitems__, by which a DataLoader "
+                "reads whole batches: return [self[index] for index in indices] there"
+            )
         self.dataset = dataset
         self.indices = indices
 
@@ -129,6 +173,10 @@ class Subset(Dataset[T_co]):
         if isinstance(index, list):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices: Sequence[int]) -> Sequence[T_co]:
+        """Return several examples."""
+        return _examples(self.dataset, [self.indices[index] for index in indices])
 
     def __len__(self) -> int:
         return len(self.indices)

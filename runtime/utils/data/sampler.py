@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ...core.tensor import Tensor
+from ...functions.creation import as_tensor
 from .dataset import random_source
 
 T_co = TypeVar("T_co", covariant=True)
@@ -44,7 +45,10 @@ class RandomSampler(Sampler[int]):
         num_samples: int | None = None,
         generator: Any = None,
     ) -> None:
-        _check_flag("replacement", replacement)
+        if not isinstance(replacement, bool):
+            raise TypeError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
         self.data_source = data_source
         self.replacement = replacement
         self._num_samples = num_samples
@@ -96,22 +100,25 @@ class WeightedRandomSampler(Sampler[int]):
         generator: Any = None,
     ) -> None:
         _check_count(num_samples)
-        _check_flag("replacement", replacement)
-        values = weights.numpy() if isinstance(weights, Tensor) else weights
-        self.weights = np.asarray(values, np.float64)
-        if self.weights.ndim != 1:
+        if not isinstance(replacement, bool):
             raise ValueError(
-                f"weights should be a 1d sequence but given weights have shape {self.weights.shape}"
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
+        self.weights = as_tensor(weights, dtype=np.float64)
+        if self.weights.ndim != 1:
+            shape = tuple(self.weights.shape)
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {shape}"
             )
         self.num_samples = num_samples
         self.replacement = replacement
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        chances = self.weights / self.weights.sum()
+        chances = self.weights.array / self.weights.array.sum()
         source = random_source(self.generator)
         drawn = source.choice(len(chances), self.num_samples, self.replacement, chances)
-        return iter(drawn.tolist())
+        yield from drawn.tolist()
 
     def __len__(self) -> int:
         return self.num_samples
@@ -141,11 +148,6 @@ class BatchSampler(Sampler[list[int]]):
         count: int = len(self.sampler)  # type: ignore[arg-type]
         whole, rest = divmod(count, self.batch_size)
         return whole + bool(rest and not self.drop_last)
-
-
-def _check_flag(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} should be a boolean value, but got {name}={value}")
 
 
 def _check_count(value: object) -> None:

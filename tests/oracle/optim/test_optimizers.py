@@ -368,6 +368,74 @@ WRONG = [
 ]
 
 
+TENSORS = [
+    *((name, {"lr": [0.1, 0.1]}) for name in sorted({name for name, _ in WRONG})),
+    ("Adam", {"betas": (0.9, [0.99])}),
+    ("Adam", {"betas": ([0.9], [0.99]), "foreach": True}),
+    ("Adam", {"lr": [0.1], "foreach": True}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), TENSORS, ids=str)
+def test_wrong_tensors_for_numbers(torch, name, options):
+    def given(library, value):
+        if isinstance(value, tuple):
+            return tuple(given(library, each) for each in value)
+        return library.tensor(value) if isinstance(value, list) else value
+
+    messages = []
+    for library in (gs, torch):
+        values = {key: given(library, value) for key, value in options.items()}
+        with pytest.raises(ValueError, match="Tensor") as caught:
+            getattr(library.optim, name)([library.ones(2, 2)], **values)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "Rprop", "ASGD"])
+def test_a_state_without_options_that_came_later(torch, name):
+    found = []
+    for library in (gs, torch):
+        param = library.tensor([1.5, -2.0], requires_grad=True)
+        optimizer = getattr(library.optim, name)([param], lr=0.1)
+        state = optimizer.state_dict()
+        for group in state["param_groups"]:
+            for option in ("foreach", "maximize", "capturable", "differentiable"):
+                group.pop(option, None)
+        optimizer.load_state_dict(state)
+        param.grad = library.tensor([0.5, 0.25])
+        optimizer.step()
+        found.append([*param.tolist(), sorted(optimizer.param_groups[0])])
+    assert found[0][2] == found[1][2]
+    np.testing.assert_allclose(found[0][:2], found[1][:2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW"])
+def test_betas_of_several_elements(name):
+    with pytest.raises(ValueError, match=r"Tensor betas\[1\] must be 1-element"):
+        getattr(gs.optim, name)([gs.ones(2)], betas=(0.9, gs.tensor([0.9, 0.9])))
+
+
+def test_a_state_that_is_empty(torch):
+    for library in (gs, torch):
+        param = library.ones(2, requires_grad=True)
+        optimizer = library.optim.SGD([param], lr=0.1)
+        param.grad = library.ones(2)
+        optimizer.step()
+        assert dict(optimizer.state) == {}
+        optimizer.param_groups[0]["momentum"] = 0.5
+        optimizer.step()
+        assert list(optimizer.state[param]) == ["momentum_buffer"]
+
+
+def test_lbfgs_without_a_slope(torch):
+    for library in (gs, torch):
+        param = library.ones(3)
+        optimizer = library.optim.LBFGS([param], tolerance_grad=-1.0)
+        assert optimizer.step(lambda: 2.0) == 2.0
+        assert param.tolist() == [1.0] * 3
+
+
 @pytest.mark.parametrize(("name", "options"), WRONG, ids=str)
 def test_wrong_options(torch, name, options):
     errors = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -276,6 +277,43 @@ def test_order_of_steps(torch):
             scheduler.step()
         with pytest.warns(UserWarning, match="use `get_last_lr"):
             scheduler.get_lr()
+
+
+def twice(step):
+    """A step in the place of an optimizer's own, as programs put it there."""
+    return types.MethodType(lambda optimizer: (step(), step()), step.__self__)
+
+
+def test_a_step_that_is_replaced_afterwards(torch):
+    for library in (gs, torch):
+        optimizer = optimizer_of(library)
+        scheduler = library.optim.lr_scheduler.StepLR(optimizer, 1)
+        optimizer.step = twice(optimizer_of(library).step)
+        optimizer.step()
+        with pytest.warns(UserWarning, match=r"`optimizer.step\(\)` has been overridden"):
+            scheduler.step()
+
+
+def test_a_step_that_is_replaced_before(torch):
+    for library in (gs, torch):
+        optimizer = optimizer_of(library)
+        optimizer.step = twice(optimizer_of(library).step)
+        scheduler = library.optim.lr_scheduler.StepLR(optimizer, 1)
+        with pytest.warns(UserWarning, match="how-to-adjust-learning-rate"):
+            scheduler.step()
+        optimizer.step()
+        library.optim.lr_scheduler.StepLR(optimizer, 1).step()
+
+
+def test_the_warning_of_epochs_has_a_name(torch):
+    for library in (gs, torch):
+        schedulers = library.optim.lr_scheduler
+        optimizer = optimizer_of(library)
+        scheduler = schedulers.StepLR(optimizer, 1)
+        optimizer.step()
+        with pytest.warns(UserWarning, match="The epoch parameter") as caught:
+            scheduler.step(2)
+        assert [str(each.message) for each in caught] == [schedulers.EPOCH_DEPRECATION_WARNING]
 
 
 def test_averaged_models(torch):

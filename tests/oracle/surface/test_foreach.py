@@ -80,6 +80,11 @@ CALLS: dict[str, Any] = {
     "empty": lambda lib, a, b, c: lib._foreach_add([], 1.0),
     "of another length": lambda lib, a, b, c: lib._foreach_add(a, b[:2]),
     "numbers of another length": lambda lib, a, b, c: lib._foreach_mul(a, [1.0]),
+    "addcdiv, scalars": lambda lib, a, b, c: lib._foreach_addcdiv(a, b, c, scalars=[1.0, 2.0, 3.0]),
+    "sub, a tensor": lambda lib, a, b, c: lib._foreach_sub(a, lib.tensor(2.0, dtype=lib.float64)),
+    "div, a vector": lambda lib, a, b, c: lib._foreach_div(a, lib.tensor([2.0])),
+    "maximum, a vector": lambda lib, a, b, c: lib._foreach_maximum(a, lib.tensor([2.0])),
+    "pow, a vector": lambda lib, a, b, c: lib._foreach_pow(a, lib.tensor([2.0])),
     "no list": lambda lib, a, b, c: lib._foreach_mul(a[0], 2.0),
 }
 

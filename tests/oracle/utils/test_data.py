@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict, namedtuple
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -26,6 +27,30 @@ from gradspec.utils.data import (
 from ..behaviours import assert_same, attempt
 
 Pair = namedtuple("Pair", "a b")
+
+
+class Frozen(Mapping):
+    """A mapping that cannot be changed."""
+
+    def __init__(self, items: dict[str, Any]) -> None:
+        self.items_ = items
+
+    def __getitem__(self, key: str) -> Any:
+        return self.items_[key]
+
+    def __iter__(self) -> Any:
+        return iter(self.items_)
+
+    def __len__(self) -> int:
+        return len(self.items_)
+
+
+class Named(list):
+    """A list with a name."""
+
+    def __init__(self, items: list[int], name: str) -> None:
+        super().__init__(items)
+        self.name = name
 
 
 def data(library: Any) -> Any:
@@ -91,6 +116,11 @@ def test_collated_containers(torch):
             [OrderedDict(b=1, a=2), OrderedDict(b=3, a=4)],
             [True, False],
             [b"x", b"y"],
+            [1, 2.5],
+            [(1, "x"), (2, "y")],
+            [np.str_("x"), np.str_("y")],
+            [Frozen({"a": 1}), Frozen({"a": 2})],
+            [range(2), range(2, 4)],
         ]
         return [
             [[type(c).__name__, c] for c in map(collate, examples)],
@@ -98,15 +128,43 @@ def test_collated_containers(torch):
             attempt(lambda: collate([None, None])),
             attempt(lambda: collate([np.array(["a"])])),
             attempt(lambda: collate([library.ones(1), library.ones(2)])),
+            attempt(lambda: collate([Named([1, 2], "x"), Named([3, 4], "y")]).name),
             convert({"a": np.ones(2), "b": (np.float64(2), "x", 3)}),
         ]
 
     def facts(library: Any) -> Any:
         found = behaviour(library)
-        found[0] = [[n.replace("Tensor", "tensor"), c] for n, c in found[0]]
+        found[0] = [
+            [n.replace("Tensor", "tensor"), dict(c) if isinstance(c, Frozen) else c]
+            for n, c in found[0]
+        ]
         return found
 
     assert_same(facts, torch)
+
+
+def several(module: Any, count: int) -> Any:
+    """A dataset that reads several examples at once, but no more than `count`."""
+
+    class Several(module.Dataset):
+        def __len__(self) -> int:
+            return 1
+
+        def __getitem__(self, index: int) -> int:
+            return index
+
+        def __getitems__(self, indices: list[int]) -> list[int]:
+            return [10 * index for index in indices[:count]]
+
+    return Several()
+
+
+def own_subset(module: Any) -> Any:
+    class Own(module.Subset):
+        def __getitem__(self, index: int) -> int:
+            return index
+
+    return Own(range(3), [0])
 
 
 @pytest.mark.oracle
@@ -136,6 +194,15 @@ def test_datasets_and_samplers(torch):
             attempt(lambda: m.random_split(range(11), [5, 5])),
             attempt(lambda: m.StackDataset()),
             attempt(lambda: m.StackDataset([1], [1, 2])),
+            attempt(lambda: m.StackDataset([1], a=[1])),
+            m.StackDataset(range(4), "abcd").__getitems__([2, 0]),
+            m.StackDataset(x=m.Subset(range(9), [5, 6]), y="ab").__getitems__([1]),
+            attempt(lambda: m.StackDataset(several(m, 1)).__getitems__([0, 0])),
+            m.Subset(several(m, 2), [3, 1]).__getitems__([1, 0]),
+            attempt(lambda: own_subset(m)),
+            attempt(lambda: len(m.ChainDataset([stream(library), range(2)]))),
+            m.WeightedRandomSampler([1, 2.0], 1).weights,
+            attempt(lambda: m.WeightedRandomSampler([1.0], 1, 1)),
             attempt(lambda: m.RandomSampler(range(5), num_samples=0)),
             attempt(lambda: m.RandomSampler(range(0))),
             attempt(lambda: m.DataLoader([], shuffle=True)),
@@ -161,6 +228,10 @@ WRONG: list[dict[str, Any]] = [
     {"batch_sampler": [[1]], "shuffle": True},
     {"batch_size": None, "drop_last": True},
     {"batch_size": 0},
+    {"num_workers": 1, "prefetch_factor": -1},
+    {"multiprocessing_context": "fork"},
+    {"num_workers": 1, "multiprocessing_context": "none"},
+    {"num_workers": 1, "multiprocessing_context": 3},
 ]
 
 
@@ -268,6 +339,131 @@ def test_errors_of_workers():
     with pytest.raises(RuntimeError, match="timed out after"):
         list(DataLoader(Slow(3), num_workers=1, timeout=0.05))
     wait.set()
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_batches_after_an_error(workers):
+    class Odd(Threads):
+        def __getitem__(self, index: int) -> int:
+            if index % 2 == 0:
+                raise KeyError(index)
+            return index
+
+    batches = iter(DataLoader(Odd(9), None, num_workers=workers))
+    found: list[int] = []
+    for index in range(9):
+        if index % 2:
+            found.append(next(batches))
+        else:
+            with pytest.raises(KeyError, match=str(index)):
+                next(batches)
+    assert found == [1, 3, 5, 7]
+    assert next(batches, None) is None
+
+
+def test_an_error_before_the_first_batch():
+    def fail(number: int) -> None:
+        raise OSError(f"no disk for {number}")
+
+    batches = iter(DataLoader(range(3), num_workers=2, worker_init_fn=fail))
+    with pytest.raises(OSError, match="no disk for 0"):
+        next(batches)
+
+
+@pytest.mark.parametrize("kind", ["examples", "stream"])
+def test_random_numbers_of_workers(kind):
+    """They are those of a worker's seed, whoever is the fastest; the others are not disturbed."""
+
+    class Noise(Threads):
+        def __getitem__(self, index: int) -> float:
+            return gs.rand(()).item()
+
+    class Stream(IterableDataset):
+        def __iter__(self) -> Any:
+            return (gs.rand(()).item() for _ in range(9))
+
+    dataset = Noise(9) if kind == "examples" else Stream()
+    gs.manual_seed(3)
+    first = gs.cat(list(DataLoader(dataset, 2, num_workers=3))).tolist()
+    after = gs.rand(()).item()
+    gs.manual_seed(3)
+    assert gs.cat(list(DataLoader(dataset, 2, num_workers=3))).tolist() == first
+    assert gs.rand(()).item() == after
+    assert len(set(first)) == 9
+
+
+def test_batches_as_soon_as_they_are_made():
+    release = threading.Event()
+
+    class First(Threads):
+        def __getitem__(self, index: int) -> int:
+            if index == 0:
+                release.wait(5)
+            return index
+
+    batches = iter(DataLoader(First(4), None, num_workers=2, in_order=False, prefetch_factor=1))
+    early = [next(batches) for _ in range(3)]
+    release.set()
+    assert early == [1, 2, 3]
+    assert list(batches) == [0]
+
+
+def test_a_stream_that_its_worker_divides():
+    """The function for workers sees the only one that reads, and may change the dataset."""
+
+    class Numbers(IterableDataset):
+        end = 10
+
+        def __iter__(self) -> Any:
+            return iter(range(self.end))
+
+    def begin(number: int) -> None:
+        info = get_worker_info()
+        assert info is not None
+        info.dataset.end //= info.num_workers
+
+    loader = DataLoader(Numbers(), None, num_workers=3, worker_init_fn=begin)
+    assert list(loader) == list(range(10))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_stream_that_is_longer_than_it_says(workers):
+    class Numbers(IterableDataset):
+        def __iter__(self) -> Any:
+            return iter(range(3))
+
+        def __len__(self) -> int:
+            return 2
+
+    loader = DataLoader(Numbers(), None, num_workers=workers)
+    assert list(loader) == [0, 1, 2]
+    assert len(loader) == 2
+    batches = iter(loader)
+    assert len(batches) == 2
+    assert [next(batches), next(batches)] == [0, 1]
+    with pytest.warns(UserWarning, match=r"reported to be 2 .* but 3 samples have been fetched"):
+        assert next(batches) == 2
+
+
+@pytest.mark.parametrize("name", ["dataset", "batch_size", "sampler", "drop_last"])
+def test_what_a_loader_is_made_of_stays(name):
+    loader = DataLoader(range(3))
+    with pytest.raises(ValueError, match=f"{name} attribute should not be set after DataLoader"):
+        setattr(loader, name, None)
+    loader.timeout = 5.0
+
+
+def test_annotations():
+    assert DataLoader[gs.Tensor].__origin__ is DataLoader
+
+
+def test_weights_are_drawn_from_at_the_first_number():
+    sampler = WeightedRandomSampler([1.0, 2.0, 3.0], 20)
+    first, second = iter(sampler), iter(sampler)
+    gs.manual_seed(0)
+    numbers = list(first)
+    gs.manual_seed(0)
+    assert list(second) == numbers
 
 
 def test_tensors_stay_connected():

@@ -99,6 +99,22 @@ def test_random_numbers_are_drawn_at_every_call() -> None:
     assert not np.array_equal(run(x).array, run(x).array)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "complex64"])
+@pytest.mark.parametrize("name", ["uniform_", "normal_"])
+def test_random_numbers_are_written_at_every_call(name: str, dtype: str) -> None:
+    def function(x: gs.Tensor) -> gs.Tensor:
+        return getattr(x.clone(), name)(1, 2)  # type: ignore[no-any-return]
+
+    run = compiled(function)
+    x = gs.zeros(20, dtype=getattr(gs, dtype))
+    for seed in range(3):
+        gs.manual_seed(seed)
+        found = run(x)
+        gs.manual_seed(seed)
+        assert_same(found, function(x))
+    assert not np.array_equal(run(x).array, run(x).array)
+
+
 @pytest.mark.parametrize("transform", [func.grad_and_value, func.hessian, func.jacrev, func.jacfwd])
 def test_transforms(transform: Any) -> None:
     def function(x: gs.Tensor) -> Any:

@@ -40,6 +40,41 @@ def test_normal_numbers(dtype):
     assert abs(np.var(drawn.array.astype(np.complex128)) - 1) < 0.05
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "complex64"])
+def test_written_uniform_numbers_end_before_the_bound(dtype):
+    written = wrap(np.zeros((1000, 1000), dtype)).uniform_(1000, 1001)
+    parts = written.array.view(written.array.real.dtype)
+    assert parts.min() == 1000
+    assert 1000.4 < parts.max().item() < 1001
+
+
+def test_written_numbers_of_complex_tensors():
+    parts = wrap(np.zeros(20000, np.complex128)).normal_(2, 3).array.view(np.float64)
+    for part in (parts[::2], parts[1::2]):
+        assert abs(part.mean() - 2) < 0.1
+        assert abs(part.var() - 9 / 2) < 0.2
+    uniform = wrap(np.zeros(2000, np.complex64)).uniform_(1, 2).array.imag
+    assert 1 <= uniform.min() < 1.1
+    assert 1.9 < uniform.max() < 2
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x: x.uniform_(2, 1), r"\[from, to\) range, but found from=2 > to=1"),
+        (lambda x: x.uniform_(-3e38, 3e38), "expects to-from"),
+        (lambda x: x.uniform_(0, 1e39), "to is out of bounds"),
+        (lambda x: x.uniform_(float("nan"), 1), "from is out of bounds"),
+        (lambda x: x.normal_(0, -1), "expects std >= 0.0, but found std -1"),
+    ],
+)
+def test_wrong_parameters_of_written_numbers(call, words):
+    x = wrap(np.zeros(2, np.float32))
+    with pytest.raises(RuntimeError, match=words):
+        call(x)
+    assert x.tolist() == [0.0, 0.0]
+
+
 def test_like():
     like = wrap(np.ones((2, 3), np.float64))
     assert random.rand_like(like).shape == (2, 3)
