@@ -13,8 +13,8 @@ import numpy as np
 from ..batching.batched import Batched
 from ..batching.randomness import filling_each_example
 from ..core.node import Node, freed_graph, next_sequence_nr
+from ..core.random_draws import normal_numbers, uniform_between
 from ..core.random_generator import drawing_from
-from ..core.random_generator import generator as source
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.registry import ops
@@ -222,19 +222,22 @@ def zero_(self: Tensor) -> Tensor:
 
 @filling_each_example
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Write random numbers of a normal distribution."""
+    """Write random numbers of a normal distribution; see `gs.normal` for complex ones."""
     _refuse_integers(self, "normal_")
     with drawing_from("normal_", generator):
-        values = source().normal(mean, std, self.array.shape)
+        values = normal_numbers(mean, std, self.array.shape, self.array.dtype)
     return overwrite(self, "normal_", values, [], NormalBackward0)
 
 
 @filling_each_example
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
-    """Write random numbers that are uniform in `[from_, to)`."""
+    """Write random numbers that are uniform in `[from_, to)`, in both parts of complex ones.
+
+    RuntimeError for bounds in the wrong order, and for those that the dtype does not hold.
+    """
     _refuse_integers(self, "uniform_")
     with drawing_from("uniform_", generator):
-        values = source().uniform(from_, to, self.array.shape)
+        values = uniform_between(from_, to, self.array.shape, self.array.dtype)
     return overwrite(self, "uniform_", values, [], UniformBackward0)
 
 
