@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..core.entrance import check_dtype
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn_once
-from .creation import as_tensor, from_numpy, leaf
+from .creation import as_tensor, float_dtype, from_numpy, leaf
 from .creation_options import creates
 
 
@@ -18,10 +19,15 @@ def frombuffer(
 ) -> Tensor:
     """A tensor of one dimension on the memory of a buffer, `count` elements from a byte on.
 
-    ValueError where the buffer is empty or too short; TypeError for what is no buffer.
+    ValueError where the buffer is empty or too short, and for what is no buffer.
     """
     wanted = check_dtype(np.dtype(dtype))
-    view = memoryview(buffer)
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError(
+            f"object does not implement Python buffer protocol: {type(buffer).__name__}"
+        ) from None
     size = view.nbytes
     if not size or not count:
         raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
@@ -55,7 +61,7 @@ def asarray(
     """`obj` as a tensor: on the same memory if it is a tensor, an array or a buffer.
 
     `copy=True` makes a copy, `copy=False` raises ValueError where one is needed. A tensor keeps its
-    history unless `requires_grad` is given.
+    history unless `requires_grad` is False; a leaf that is returned as it is changes its own.
     """
     wanted = None if dtype is None else np.dtype(dtype)
     shared: Tensor | None = None
@@ -63,11 +69,13 @@ def asarray(
         shared = obj
     elif isinstance(obj, np.ndarray):
         shared = from_numpy(obj)
-    elif hasattr(obj, "__dlpack__"):
+    elif hasattr(obj, "__dlpack__") or _is_capsule(obj):
         shared = from_dlpack(obj)
     elif isinstance(obj, bytes | bytearray | memoryview):
         shared = frombuffer(obj, dtype=np.float32 if wanted is None else wanted)
     if shared is None:
+        if copy is False and isinstance(obj, np.generic):
+            raise RuntimeError("can't alias NumPy scalars: leave copy=False out, or give an array.")
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         return leaf(as_tensor(obj, dtype=dtype).array, bool(requires_grad))
@@ -78,24 +86,67 @@ def asarray(
         made = shared.clone()
     if requires_grad is None:
         return made
-    if not requires_grad:
-        return made.detach() if made.requires_grad else made
-    if not made.is_leaf:
-        made = made.detach()
-    return made.requires_grad_()
+    if not (requires_grad or made.is_leaf):
+        return made.detach()
+    return made.requires_grad_(requires_grad)
+
+
+def from_file(
+    filename: Any,
+    shared: bool | None = None,
+    size: int = 0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of one dimension whose memory is the beginning of a file: `size` elements.
+
+    If `shared`, the file is made or lengthened where it is too short, and what is written to the
+    tensor is written to it; else RuntimeError where it is too short, and the file stays as it is.
+    """
+    wanted = check_dtype(float_dtype(dtype))
+    needed = size * wanted.itemsize
+    if shared:
+        with open(filename, "ab") as file:
+            if file.tell() < needed:
+                file.truncate(needed)
+    elif os.stat(filename).st_size < needed:
+        raise RuntimeError(f"from_file: {filename} has fewer bytes than the {needed} asked for")
+    memory = np.memmap(filename, wanted, "r+" if shared else "c", shape=(size,))
+    return leaf(np.asarray(memory), requires_grad)
 
 
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """A tensor on the memory of an array of another library, given by the DLPack protocol.
 
-    TypeError for a bare capsule: NumPy reads the protocol from the object that has it.
+    `ext_tensor` is the array or, as of `to_dlpack`, its capsule, whose memory NumPy does not write
+    to unless it says that this is meant. TypeError for what is neither.
     """
+    if _is_capsule(ext_tensor):
+        ext_tensor = _CapsuleOwner(ext_tensor)
     if not hasattr(ext_tensor, "__dlpack__"):
         raise TypeError(
-            "from_dlpack() takes an object with __dlpack__, such as an array or a tensor, not "
-            f"{type(ext_tensor).__name__}"
+            "from_dlpack() takes an object with __dlpack__, such as an array or a tensor, or a "
+            f"capsule, not {type(ext_tensor).__name__}"
         )
     return from_numpy(np.from_dlpack(ext_tensor))
+
+
+def _is_capsule(value: object) -> bool:
+    return type(value).__name__ == "PyCapsule"  # a type without a public name
+
+
+class _CapsuleOwner:
+    """An object that hands a capsule over as NumPy asks for it."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # the CPU, by DLPack's numbers
 
 
 def to_dlpack(tensor: Tensor) -> Any:
