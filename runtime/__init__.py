@@ -87,18 +87,16 @@ from .functions.composites import row_stack as row_stack
 from .functions.composites import scatter_reducing as _scatter_reducing
 from .functions.composites import tensor_split as tensor_split
 from .functions.composites import vstack as vstack
-from .functions.creation import arange as arange
 from .functions.creation import array as array
 from .functions.creation import as_tensor as as_tensor
 from .functions.creation import empty as empty
 from .functions.creation import empty_like as empty_like
+from .functions.creation import empty_permuted as empty_permuted
 from .functions.creation import empty_strided as empty_strided
 from .functions.creation import eye as eye
 from .functions.creation import from_numpy as from_numpy
 from .functions.creation import full as full
 from .functions.creation import full_like as full_like
-from .functions.creation import linspace as linspace
-from .functions.creation import logspace as logspace
 from .functions.creation import ones as ones
 from .functions.creation import ones_like as ones_like
 from .functions.creation import tensor as tensor
@@ -115,6 +113,9 @@ from .functions.predicates import is_complex as is_complex
 from .functions.predicates import is_floating_point as is_floating_point
 from .functions.predicates import is_tensor as is_tensor
 from .functions.predicates import numel as numel
+from .functions.progressions import arange as arange
+from .functions.progressions import linspace as linspace
+from .functions.progressions import logspace as logspace
 from .functions.splitting import block_diag as block_diag
 from .functions.splitting import broadcast_shapes as broadcast_shapes
 from .functions.splitting import broadcast_tensors as broadcast_tensors
@@ -193,18 +194,19 @@ if _TYPE_CHECKING:
     from .dtypes.refused import bfloat16 as bfloat16
     from .dtypes.refused import chalf as chalf
     from .dtypes.refused import complex32 as complex32
-    from .functions.elements import histogram as histogram
     from .functions.elements import isin as isin
     from .functions.elements import isreal as isreal
     from .functions.elements import nonzero_static as nonzero_static
-    from .functions.elements import range as range
     from .functions.elements import scalar_tensor as scalar_tensor
     from .functions.elements import unravel_index as unravel_index
     from .functions.elements import vander as vander
     from .functions.foreign_memory import asarray as asarray
     from .functions.foreign_memory import from_dlpack as from_dlpack
+    from .functions.foreign_memory import from_file as from_file
     from .functions.foreign_memory import frombuffer as frombuffer
     from .functions.foreign_memory import to_dlpack as to_dlpack
+    from .functions.histograms import histogram as histogram
+    from .functions.histograms import histogramdd as histogramdd
     from .functions.legacy import BoolTensor as BoolTensor
     from .functions.legacy import ByteTensor as ByteTensor
     from .functions.legacy import CharTensor as CharTensor
@@ -235,6 +237,7 @@ if _TYPE_CHECKING:
     from .functions.linear_algebra.reflectors import orgqr as orgqr
     from .functions.linear_algebra.reflectors import ormqr as ormqr
     from .functions.printing import set_printoptions as set_printoptions
+    from .functions.progressions import range as range
     from .functions.promotion import can_cast as can_cast
     from .functions.promotion import promote_types as promote_types
     from .functions.promotion import result_type as result_type
@@ -352,14 +355,14 @@ _FURTHER = {
         "Generator default_generator get_rng_state initial_seed seed set_rng_state"
     ),
     ".dtypes.refused": "bfloat16 chalf complex32",
-    ".functions.elements": (
-        "histogram isin isreal nonzero_static range scalar_tensor unravel_index vander"
-    ),
-    ".functions.foreign_memory": "asarray from_dlpack frombuffer to_dlpack",
+    ".functions.elements": ("isin isreal nonzero_static scalar_tensor unravel_index vander"),
+    ".functions.foreign_memory": "asarray from_dlpack from_file frombuffer to_dlpack",
+    ".functions.histograms": "histogram histogramdd",
     ".functions.legacy": (
         "BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
         "LongTensor ShortTensor set_default_tensor_type"
     ),
+    ".functions.progressions": "range",
     ".functions.promotion": "can_cast promote_types result_type",
     ".functions.properties": (
         "get_device is_conj is_inference is_neg is_nonzero is_same_size is_signed layout strided"

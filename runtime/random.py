@@ -5,6 +5,7 @@ The numbers are not PyTorch's for the same seed; the distributions are.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
@@ -13,6 +14,15 @@ import numpy as np
 
 from .batching.randomness import for_each_element, for_each_example
 from .core.modes import is_grad_enabled
+from .core.random_draws import (
+    cast_numbers,
+    check_spread,
+    integers_between,
+    largest_exact,
+    normal_numbers,
+    standard_normal,
+    uniform_numbers,
+)
 from .core.random_generator import Generator as Generator
 from .core.random_generator import default_generator as default_generator
 from .core.random_generator import generator
@@ -24,11 +34,12 @@ from .core.random_generator import set_rng_state as set_rng_state
 from .core.strides import in_order_of
 from .core.tensor import Tensor, wrap
 from .dispatch.registry import ops
+from .dtypes.promotion import type_name
 from .functions.creation import array_like, float_dtype, leaf, size_of
 from .functions.creation_options import PLACE, creates
+from .functions.splitting import broadcast_shapes
 
 Array: TypeAlias = np.ndarray[Any, Any]
-DType: TypeAlias = np.dtype[Any]
 
 
 @contextmanager
@@ -49,14 +60,14 @@ def fork_rng(devices: Any = None, enabled: bool = True, **named: Any) -> Iterato
 @creates(*PLACE, "out", "generator")
 def rand(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Uniform numbers in [0, 1)."""
-    return leaf(_uniform(size_of("rand", size, named), float_dtype(dtype)), requires_grad)
+    return leaf(uniform_numbers(size_of("rand", size, named), float_dtype(dtype)), requires_grad)
 
 
 @for_each_example
 @creates(*PLACE, "out", "generator")
 def randn(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Normal numbers of mean 0 and variance 1; complex ones have it in both parts together."""
-    return leaf(_standard_normal(size_of("randn", size, named), float_dtype(dtype)), requires_grad)
+    return leaf(standard_normal(size_of("randn", size, named), float_dtype(dtype)), requires_grad)
 
 
 @for_each_element
@@ -64,7 +75,7 @@ def randn(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: A
 def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform numbers in [0, 1), of the shape and dtype of `input`."""
     like = array_like("rand_like", input)
-    values = _uniform(like.shape, np.dtype(dtype or like.dtype))
+    values = uniform_numbers(like.shape, np.dtype(dtype or like.dtype))
     return leaf(in_order_of(like, values), requires_grad)
 
 
@@ -73,48 +84,58 @@ def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) 
 def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Normal numbers of the shape and dtype of `input`."""
     like = array_like("randn_like", input)
-    values = _standard_normal(like.shape, np.dtype(dtype or like.dtype))
+    values = standard_normal(like.shape, np.dtype(dtype or like.dtype))
     return leaf(in_order_of(like, values), requires_grad)
 
 
 @for_each_example
 @creates(*PLACE, "out", "generator")
 def randint(
-    low: int,
+    low: Any = None,
     high: Any = None,
     size: Any = None,
     *,
     dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Integers from `low` (0 if left out) to before `high`: `randint(10, (2, 3))`."""
+    """Integers from `low` (0 if left out) to before `high`: `randint(10, (2, 3))`.
+
+    RuntimeError for bounds in the wrong order, or that the dtype does not hold.
+    """
     if isinstance(high, list | tuple):
-        low, high, size = 0, low, high
+        low, high, size = None, low, high
     elif high is None:
-        low, high = 0, low
-    if size is None:
-        raise TypeError('randint() missing 1 required positional arguments: "size"')
-    if low >= high:
-        raise RuntimeError(
-            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
-        )
-    drawn = generator().integers(low, high, size_of("randint", (size,), {}))
-    return leaf(_cast(drawn, np.dtype(np.int64 if dtype is None else dtype)), requires_grad)
+        low, high = None, low
+    for name, given in (("high", high), ("size", size)):
+        if given is None:
+            raise TypeError(f'randint() missing 1 required positional arguments: "{name}"')
+    first, end = bounds_of("randint", low, high)
+    chosen = np.dtype(np.int64 if dtype is None else dtype)
+    shape = size_of("randint", (size,), {})
+    return leaf(integers_between(first, end, shape, chosen), requires_grad)
+
+
+def bounds_of(name: str, low: Any, high: Any) -> tuple[int, int]:
+    """The bounds as integers, the lower one 0 where it is left out; TypeError for others."""
+    try:
+        return 0 if low is None else operator.index(low), operator.index(high)
+    except TypeError:
+        kinds = f"{type(low).__name__} and {type(high).__name__}"
+        raise TypeError(f"{name}(): low and high must be integers, not {kinds}") from None
 
 
 @for_each_element
 @creates(*PLACE, "memory_format", "generator")
 def randint_like(
     input: Tensor,
-    low: int,
+    low: int | None = None,
     high: int | None = None,
     *,
     dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Integers from `low` to before `high`, of the shape and dtype of `input`."""
+    """Integers from `low` (0 if left out) to before `high`, of the shape and dtype of `input`."""
     like = array_like("randint_like", input)
-    low, high = (0, low) if high is None else (low, high)
     drawn = randint(low, high, like.shape, dtype=like.dtype if dtype is None else dtype)
     return leaf(in_order_of(like, drawn.array), requires_grad)
 
@@ -122,11 +143,15 @@ def randint_like(
 @for_each_example
 @creates(*PLACE, "out", "generator")
 def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """The numbers below `n` in random order."""
+    """The numbers below `n` in random order; RuntimeError where the dtype does not hold them."""
+    if not isinstance(n, int | np.integer):
+        raise TypeError(f"randperm(): argument 'n' must be int, not {type(n).__name__}")
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    drawn = generator().permutation(n).astype(np.int64 if dtype is None else dtype)
-    return leaf(drawn, requires_grad)
+    chosen = np.dtype(np.int64 if dtype is None else dtype)
+    if n - 1 > largest_exact(chosen):
+        raise RuntimeError(f"randperm: {type_name(chosen)} does not hold all numbers below {n}")
+    return leaf(generator().permutation(n).astype(chosen), requires_grad)
 
 
 @for_each_example
@@ -145,22 +170,23 @@ def normal(
     """
     center = mean.array if isinstance(mean, Tensor) else mean
     spread = std.array if isinstance(std, Tensor) else std
-    if np.any(np.less(spread, 0)):
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {np.min(spread)}")
+    check_spread(spread)
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
-    if tensors and not (size is None and dtype is None and not requires_grad):
-        raise TypeError(
-            "normal() takes size, dtype and requires_grad only where mean and std are numbers"
-        )
     if tensors:
-        shape = np.broadcast_shapes(*(value.array.shape for value in tensors))
-        dtype = tensors[0].array.dtype
+        found = tensors[0].array.dtype
+        if size is not None or requires_grad or (dtype is not None and np.dtype(dtype) != found):
+            raise TypeError(
+                "normal() takes size, dtype and requires_grad only where mean and std are numbers"
+            )
+        shape: tuple[int, ...] = broadcast_shapes(*(value.array.shape for value in tensors))
+        dtype = found
     elif size is None:
         raise TypeError("normal() needs a size where mean and std are numbers")
     else:
         shape, dtype = size_of("normal", (size,), {}), float_dtype(dtype)
-    drawn = _standard_normal(shape, dtype) * spread + center
-    return leaf(_cast(drawn, dtype), requires_grad)
+        return leaf(normal_numbers(mean, std, shape, dtype), requires_grad)
+    drawn = standard_normal(shape, dtype) * spread + center
+    return leaf(cast_numbers(drawn, dtype), requires_grad)
 
 
 @for_each_element
@@ -173,7 +199,7 @@ def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
     wanted = chances if p is None else np.asarray(p)
     if np.any((wanted < 0) | (wanted > 1)):
         raise RuntimeError("bernoulli expects all probabilities to be in [0, 1]")
-    return wrap(_cast(generator().random(chances.shape) < wanted, chances.dtype))
+    return wrap(cast_numbers(generator().random(chances.shape) < wanted, chances.dtype))
 
 
 @for_each_example
@@ -220,7 +246,7 @@ def poisson(input: Tensor) -> Tensor:
     _check_drawn("poisson", rates)
     if np.any(rates < 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    drawn = _cast(generator().poisson(rates), rates.dtype)
+    drawn = cast_numbers(generator().poisson(rates), rates.dtype)
     return ops._poisson(input, wrap(in_order_of(rates, drawn)))
 
 
@@ -241,7 +267,7 @@ def binomial(count: Tensor, prob: Tensor) -> Tensor:
     if np.any(trials < 0) or not np.all((chances >= 0) & (chances <= 1)):
         raise RuntimeError("binomial expects counts of at least 0, and all probs in [0, 1]")
     drawn = generator().binomial(np.trunc(trials).astype(np.int64), chances)
-    return wrap(_cast(drawn, trials.dtype))
+    return wrap(cast_numbers(drawn, trials.dtype))
 
 
 @for_each_element
@@ -256,9 +282,9 @@ def _standard_gamma(input: Tensor) -> Tensor:
     shapes = array_like("_standard_gamma", input)
     _check_drawn("gamma", shapes)
     if not is_grad_enabled():
-        return wrap(_cast(generator().standard_gamma(shapes), shapes.dtype))
+        return wrap(cast_numbers(generator().standard_gamma(shapes), shapes.dtype))
     precise = np.dtype(np.float64) if shapes.dtype.itemsize > 4 else np.dtype(np.float32)
-    shares = _uniform(shapes.shape, np.dtype(np.float64))
+    shares = uniform_numbers(shapes.shape, np.dtype(np.float64))
     shares = np.maximum(shares, np.finfo(np.float64).tiny)
     if precise != np.float64:
         shares = np.clip(shares, np.finfo(precise).tiny, 1 - np.finfo(precise).epsneg)
@@ -277,31 +303,3 @@ class RandomMethods:
 
     bernoulli = bernoulli
     multinomial = multinomial
-
-
-def _cast(drawn: Any, dtype: DType) -> Array:
-    """Numbers as an array of a dtype; one that has it is returned itself."""
-    cast: Array = np.asanyarray(drawn).astype(dtype, copy=False)
-    return cast
-
-
-def _uniform(shape: tuple[int, ...], dtype: DType) -> Array:
-    """Numbers in [0, 1), each drawn in its own precision: rounding could make a 1."""
-    if dtype.kind == "c":
-        parts = [_uniform(shape, np.zeros((), dtype).real.dtype) for _ in range(2)]
-        return _cast(parts[0] + 1j * parts[1], dtype)
-    if dtype == np.float16:
-        return _cast(generator().integers(0, 2**11, shape) / 2**11, dtype)
-    if dtype.kind != "f":
-        raise NotImplementedError(f"random numbers in [0, 1) are not implemented for {dtype}")
-    precise = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    return _cast(generator().random(shape, dtype=precise.type), dtype)
-
-
-def _standard_normal(shape: tuple[int, ...], dtype: DType) -> Array:
-    if dtype.kind == "c":
-        real, imaginary = generator().standard_normal((2, *shape)) / np.sqrt(2)
-        return _cast(real + 1j * imaginary, dtype)
-    if dtype.kind != "f":
-        raise NotImplementedError(f"normal random numbers are not implemented for {dtype}")
-    return _cast(generator().standard_normal(shape), dtype)

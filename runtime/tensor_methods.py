@@ -14,6 +14,7 @@ from .functions.dtype_views import DtypeViewMethods
 from .functions.elements import ElementMethods
 from .functions.finite_differences import DifferenceMethods
 from .functions.foreign_memory import ForeignMemoryMethods
+from .functions.histograms import HistogramMethods
 from .functions.indexing import IndexingMethods
 from .functions.legacy import LegacyMethods
 from .functions.methods import install, lazy_methods
@@ -59,6 +60,7 @@ class TensorMethods(
     DifferenceMethods,
     ElementMethods,
     ForeignMemoryMethods,
+    HistogramMethods,
     IndexingMethods,
     NewTensorMethods,
     NumpyFunctionMethods,

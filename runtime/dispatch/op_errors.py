@@ -233,6 +233,10 @@ def _unequal_parts(_message: str, arrays: list[Array]) -> str:
     return f"Sizes of tensors must match except in dimension dim, got {_shapes(arrays)}"
 
 
+def _unequal_ndims(_message: str, arrays: list[Array]) -> str:
+    return f"Tensors must have same number of dimensions: got {_shapes(arrays)}"
+
+
 def _unequal_stack(_message: str, arrays: list[Array]) -> str:
     return f"stack expects each tensor to be equal size, but got {_shapes(arrays)}"
 
@@ -251,7 +255,8 @@ _EXPLANATIONS: Final[tuple[tuple[str, _Explanation], ...]] = (
     ("can only specify one unknown dimension", _several_unknown),
     ("duplicate value in", _repeated_dim),
     ("repeated axis", _repeated_dim),
-    ("dimensions for the concatenation axis must match", _unequal_parts),
+    ("concatenation axis must match", _unequal_parts),
+    ("must have same number of dimensions", _unequal_ndims),
     ("all input arrays must have the same shape", _unequal_stack),
 )
 """A phrase of NumPy's message, and who says the same in PyTorch's words."""

@@ -164,6 +164,8 @@ def _with_further(
         return call(*args, **named)
     if write_out is None:
         raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    if name in DTYPE_OF_OUT and isinstance(out, Tensor):
+        named.setdefault("dtype", out.array.dtype)
     return write_out(name, call(*args, **named), out)
 
 
@@ -175,6 +177,10 @@ NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim"}
 
 FURTHER_NAMES: Final = frozenset((*NUMPY_NAMES, "out"))
 """Arguments by name of functions whose signatures do not have them."""
+
+
+DTYPE_OF_OUT: Final = frozenset(("cumprod", "cumsum", "mean", "nanmean", "nansum", "prod", "sum"))
+"""Functions that compute in the dtype of `out` unless another one is given."""
 
 
 def pytorch_names(function: str, named: dict[str, Any]) -> dict[str, Any]:

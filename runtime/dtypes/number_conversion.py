@@ -14,7 +14,7 @@ import numpy as np
 
 DType: TypeAlias = np.dtype[Any]
 
-_NAMES = {"int32": "int", "float16": "half", "float32": "float"}
+_NAMES = {"bool": "bool", "int32": "int", "float16": "half", "float32": "float"}
 """C's names of dtypes, where they are not the dtype's own name and `_t`."""
 
 
@@ -36,6 +36,10 @@ def converted(number: Any, dtype: DType) -> Any:
 
     OverflowError for an integer that 64 bits cannot hold.
     """
+    if isinstance(number, complex) and dtype.kind in "biuf":
+        if number.imag:
+            raise _refusal(dtype)
+        number = number.real
     if dtype.kind not in "iuf" or not isinstance(number, int | float):
         return number
     if dtype.kind == "f":

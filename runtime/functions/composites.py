@@ -20,7 +20,7 @@ from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
 from ..dtypes.promotion import type_name
 from ..forward_ad.tangent_layout import lay_out
-from ..inplace.keywords import accepts_numpy_names, write_out
+from ..inplace.keywords import accepts_numpy_names, accepts_out, write_out
 from ..inplace.ops import in_place
 
 if TYPE_CHECKING:
@@ -199,12 +199,13 @@ def norm(
     p: float | str | None = "fro",
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
-    out: None = None,
+    out: Tensor | None = None,
     dtype: Any = None,
 ) -> Tensor:
     """The norm of order `p` of the elements over `dim`; `fro` is 2, `nuc` that of matrices."""
     if out is not None:
-        raise NotImplementedError("norm: `out` is not supported")
+        written: Tensor = write_out("norm", norm(input, p, dim, keepdim, dtype=dtype), out)
+        return written
     if p == "nuc":
         dims: Any = dim or (0, 1)  # a single dimension is refused by name
         return linalg.matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
@@ -214,6 +215,7 @@ def norm(
     return ops.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
 
 
+@accepts_out
 @accepts_numpy_names
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Cross products along `dim`, or along the first dimension of length three.
@@ -227,6 +229,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     return ops.linalg_cross(input, other, dim=dim)
 
 
+@accepts_out
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product: every element of `input` times the whole of `other`, side by side."""
     ndim = max(input.ndim, other.ndim)
@@ -253,11 +256,13 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
     return linalg.multi_dot(matrices)
 
 
+@accepts_out
 def matrix_power(input: Tensor, n: int) -> Tensor:
     """Return the `n`-th power of square matrices: see `linalg.matrix_power`."""
     return linalg.matrix_power(input, n)
 
 
+@accepts_out
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension `p`, element by element.
 
@@ -296,29 +301,45 @@ def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
     return tuple(map(function, tensors))
 
 
+@accepts_out
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors joined along the second dimension; vectors along their only one."""
-    parts = atleast_1d(list(tensors))
+    parts = atleast_1d(_listed("hstack", tensors))
     return ops.cat(parts, 0 if parts and parts[0].ndim == 1 else 1)
 
 
+@accepts_out
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors joined along the first dimension; vectors are rows."""
-    return ops.cat(atleast_2d(list(tensors)), 0)
+    return ops.cat(atleast_2d(_listed("vstack", tensors)), 0)
 
 
 row_stack = vstack
 
 
+@accepts_out
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors joined along the third dimension."""
-    return ops.cat(atleast_3d(list(tensors)), 2)
+    return ops.cat(atleast_3d(_listed("dstack", tensors)), 2)
 
 
+@accepts_out
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors joined along the second dimension; vectors are columns."""
-    columns = [x if x.ndim > 1 else x.reshape(-1, 1) for x in tensors]
-    return ops.cat(columns, 1)
+    listed = _listed("column_stack", tensors)
+    return ops.cat([x if x.ndim > 1 else x.reshape(-1, 1) for x in listed], 1)
+
+
+def _listed(name: str, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The tensors to join; TypeError for a single one, RuntimeError where there is none."""
+    if isinstance(tensors, Tensor):
+        raise TypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"
+        )
+    listed = list(tensors)
+    if not listed:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return listed
 
 
 class CompositeMethods:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -27,8 +27,9 @@ from .creation_options import PLACE, creates
 
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
-Real: TypeAlias = int | float
 Number: TypeAlias = bool | int | float | complex
+
+_BYTE: Final = np.dtype(np.uint8)
 
 
 @creates("device", "pin_memory")
@@ -55,15 +56,19 @@ def array(data: Any, dtype: Any = None) -> Tensor:
 
 @creates("device")
 def as_tensor(data: Any, *, dtype: Any = None) -> Tensor:
-    """`data` as a tensor: itself if it is one, on the same memory if it is an array."""
-    if not isinstance(data, np.ndarray | Tensor) and hasattr(data, "__dlpack__"):
+    """`data` as a tensor: itself if it is one, on the same memory if it is an array.
+
+    A tensor of another dtype is cast, and gradients flow back through that.
+    """
+    if isinstance(data, Tensor):
+        cast: Tensor = data if dtype is None else data.to(np.dtype(dtype))
+        return cast
+    if not isinstance(data, np.ndarray) and hasattr(data, "__dlpack__"):
         data = np.from_dlpack(data)
-    # `in (None, ...)` would not do: NumPy takes None for float64, so that these are equal.
-    keeps_dtype = dtype is None or np.dtype(dtype) == getattr(data, "dtype", None)
-    if isinstance(data, Tensor) and keeps_dtype:
-        return data
-    if isinstance(data, np.ndarray) and keeps_dtype and data.dtype.isnative:
-        return from_numpy(data)
+    if isinstance(data, np.ndarray) and data.dtype.isnative:
+        chosen = data.dtype if dtype is None else np.dtype(dtype)
+        if chosen == data.dtype:
+            return from_numpy(data)
     return leaf(_array_of(data, dtype), False)
 
 
@@ -87,19 +92,22 @@ def from_numpy(array: Array) -> Tensor:
 @creates(*PLACE, "out")
 def zeros(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Zeros, of the default dtype: `zeros(2, 3)` or `zeros((2, 3))`."""
-    return leaf(np.zeros(size_of("zeros", size, named), float_dtype(dtype)), requires_grad)
+    chosen = float_dtype(dtype)
+    return leaf(np.zeros(size_of("zeros", size, named, chosen), chosen), requires_grad)
 
 
 @creates(*PLACE, "out")
 def ones(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Ones, of the default dtype: `ones(2, 3)` or `ones((2, 3))`."""
-    return leaf(np.ones(size_of("ones", size, named), float_dtype(dtype)), requires_grad)
+    chosen = float_dtype(dtype)
+    return leaf(np.ones(size_of("ones", size, named, chosen), chosen), requires_grad)
 
 
 @creates(*PLACE, "out", "memory_format")
 def empty(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """A tensor whose elements are not set."""
-    return leaf(np.empty(size_of("empty", size, named), float_dtype(dtype)), requires_grad)
+    chosen = float_dtype(dtype)
+    return leaf(np.empty(size_of("empty", size, named, chosen), chosen), requires_grad)
 
 
 @creates(*PLACE)
@@ -110,16 +118,48 @@ def empty_strided(
 
     Distances count elements. RuntimeError for lists of other lengths, and for a negative number.
     """
-    if len(size) != len(stride) or any(number < 0 for number in (*size, *stride)):
+    if len(size) != len(stride):
         raise RuntimeError(
-            f"empty_strided: size {list(size)} and stride {list(stride)} must be lists of one "
-            "length of numbers that are not negative"
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+            f"({len(stride)})"
+        )
+    if any(number < 0 for number in (*size, *stride)):
+        raise RuntimeError(
+            f"empty_strided: size {list(size)} and stride {list(stride)} must not be negative"
         )
     wanted = float_dtype(dtype)
-    count = 1 + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
-    memory = np.empty(count if all(size) else 0, wanted)
+    reach = sum((length - 1) * step for length, step in zip(size, stride, strict=True))
+    count = 1 + reach if all(size) else 0
+    if count * wanted.itemsize >= 1 << 63:
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and "
+            f"strides={list(stride)}"
+        )
+    memory = np.empty(count, wanted)
     steps = [step * wanted.itemsize for step in stride]
     return leaf(np.lib.stride_tricks.as_strided(memory, tuple(size), steps), requires_grad)
+
+
+@creates(*PLACE)
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor whose elements are not set, with its dimensions in this order in memory.
+
+    RuntimeError unless `physical_layout` names each dimension once, the outermost first.
+    """
+    if sorted(physical_layout) != list(range(len(size))):
+        raise RuntimeError(
+            f"empty_permuted: physical_layout {list(physical_layout)} must name each of "
+            f"{len(size)} dimensions once"
+        )
+    lying = size_of("empty_permuted", (tuple(size[dim] for dim in physical_layout),), {})
+    memory = np.empty(lying, float_dtype(dtype))
+    return leaf(memory.transpose(np.argsort(physical_layout)), requires_grad)
 
 
 @creates(*PLACE, "out")
@@ -139,7 +179,7 @@ def full(
     value = _fill_value("full", fill_value)
     chosen = _dtype_of(value) if dtype is None else np.dtype(dtype)
     value = converted(value, chosen)
-    return leaf(np.full(size_of("full", (size,), {}), value, chosen), requires_grad)
+    return leaf(np.full(size_of("full", (size,), {}, chosen), value, chosen), requires_grad)
 
 
 @creates(*PLACE, "memory_format")
@@ -180,69 +220,6 @@ def full_like(
 
 
 @creates(*PLACE, "out")
-def arange(
-    start: Real,
-    end: Real | None = None,
-    step: Real = 1,
-    *,
-    dtype: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """`start, start + step, ...` before `end`; `arange(n)` counts from 0.
-
-    int64 if all arguments are integers, else the default dtype.
-    """
-    if end is None:
-        start, end = 0, start
-    start, end, step = _real(start), _real(end), _real(step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    integral = all(isinstance(value, int) for value in (start, end, step))
-    chosen = np.dtype(np.int64) if integral else get_default_dtype()
-    count = -((start - end) // step) if integral else math.ceil((end - start) / step)
-    values = start + np.arange(count) * step
-    return leaf(values.astype(chosen if dtype is None else dtype), requires_grad)
-
-
-def _real(value: Any) -> Real:
-    """A bound as a Python number, so that integers are told from floats by type."""
-    number: Any = value.item() if isinstance(value, Tensor | np.generic) else value
-    return number
-
-
-@creates(*PLACE, "out")
-@np.errstate(all="ignore")
-def linspace(
-    start: Real, end: Real, steps: int, *, dtype: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """`steps` numbers from `start` to `end`, both included."""
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    values = np.linspace(start, end, steps)
-    return leaf(values.astype(float_dtype(dtype)), requires_grad)
-
-
-@creates(*PLACE, "out")
-@np.errstate(all="ignore")
-def logspace(
-    start: Real,
-    end: Real,
-    steps: int,
-    base: float = 10.0,
-    *,
-    dtype: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """`steps` numbers from `base**start` to `base**end`, in constant ratio."""
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    values = np.logspace(start, end, steps, base=base)
-    return leaf(values.astype(float_dtype(dtype)), requires_grad)
-
-
-@creates(*PLACE, "out")
 def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """The identity matrix, `n` by `m`."""
     if n < 0 or (m is not None and m < 0):
@@ -271,10 +248,13 @@ def float_dtype(dtype: Any) -> DType:
     return get_default_dtype() if dtype is None else np.dtype(dtype)
 
 
-def size_of(name: str, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
+def size_of(
+    name: str, size: tuple[Any, ...], named: dict[str, Any], dtype: DType = _BYTE
+) -> tuple[int, ...]:
     """The size that was spread, given as one sequence, or by name.
 
-    Raises TypeError for lengths that are not integers, RuntimeError for negative ones.
+    Raises TypeError for lengths that are not integers, RuntimeError for negative ones and for more
+    bytes than 63 bits count.
     """
     if named:
         unknown = sorted(named.keys() - {"size"})
@@ -296,6 +276,8 @@ def size_of(name: str, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[in
         ) from None
     if any(length < 0 for length in lengths):
         raise RuntimeError(f"{name}: Dimension size must be non-negative, got {list(lengths)}.")
+    if math.prod(lengths) * dtype.itemsize >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(lengths)}")
     return lengths
 
 
@@ -331,7 +313,10 @@ def _array_of(data: Any, dtype: Any) -> Array:
         return native_copy(data, chosen)
     if hasattr(data, "__dlpack__"):
         return native_copy(np.from_dlpack(data), chosen)
-    nested, found, shape = _examine(data, 0)
+    try:
+        nested, found, shape = _examine(data, 0)
+    except RecursionError:
+        raise TypeError("self-referential lists are incompatible with tensors") from None
     try:
         if chosen is not None and chosen.kind in "iu" and found is not None and found.kind in "iuf":
             array = converted_array(np.array(nested, found), chosen)
@@ -352,8 +337,10 @@ def _examine(data: Any, depth: int) -> tuple[Any, DType | None, tuple[int, ...]]
         return data.array.item(), data.array.dtype, ()
     if isinstance(data, np.ndarray):
         return data, check_dtype(data.dtype), data.shape
-    if not isinstance(data, Sequence) or isinstance(data, str | bytes):
+    if not _is_sequence(data):
         return data, _dtype_of(data, depth), ()
+    if not isinstance(data, Sequence):
+        data = _items(data)
     if set(map(type, data)) == {float}:  # so common, and so long, that it has a short cut
         return data, get_default_dtype(), (len(data),)
     parts = [_examine(item, depth + 1) for item in data]
@@ -364,6 +351,23 @@ def _examine(data: Any, depth: int) -> tuple[Any, DType | None, tuple[int, ...]]
         if found is not None:
             dtype = found if dtype is None else promote_types(dtype, found)
     return [part[0] for part in parts], dtype, (len(data), *(parts[0][2] if parts else ()))
+
+
+def _is_sequence(data: Any) -> bool:
+    """Return whether elements are counted from 0, also by a class that does not say so."""
+    if isinstance(data, str | bytes | Mapping | np.generic):
+        return False
+    return isinstance(data, Sequence) or (
+        hasattr(type(data), "__len__") and hasattr(type(data), "__getitem__")
+    )
+
+
+def _items(data: Any) -> list[Any]:
+    try:
+        return [data[position] for position in range(len(data))]
+    except Exception as error:
+        kind = type(data).__name__
+        raise ValueError(f"could not determine the shape of object type '{kind}'") from error
 
 
 def _ragged(expected: tuple[int, ...], found: tuple[int, ...], depth: int) -> ValueError:

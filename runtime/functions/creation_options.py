@@ -40,11 +40,11 @@ def creates(*options: str) -> Callable[[Callable[..., Tensor]], Callable[..., Te
             given = {option: kwargs.pop(option) for option in taken & kwargs.keys()}
             _check(name, given)
             out = given.get("out")
+            if out is not None and not isinstance(out, Tensor):
+                raise TypeError(
+                    f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}"
+                )
             if out is not None and has_dtype and kwargs.get("dtype") is None:
-                if not isinstance(out, Tensor):
-                    raise TypeError(
-                        f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}"
-                    )
                 kwargs["dtype"] = out.array.dtype
             if given.get("generator") is None:
                 made = function(*args, **kwargs)
@@ -53,12 +53,19 @@ def creates(*options: str) -> Callable[[Callable[..., Tensor]], Callable[..., Te
                     made = function(*args, **kwargs)
             if given.get("memory_format") is not None:
                 made = _in_format(made, given["memory_format"])
-            return made if out is None else write_out(name, made, out)
+            if out is None:
+                return made
+            if name in _IN_A_ROW and made.array.size == out.array.size:
+                made = made.reshape(out.array.shape)
+            return write_out(name, made, out)
 
         return make
 
     return with_options
 
+
+_IN_A_ROW: Final = frozenset(("arange", "linspace", "logspace", "range"))
+"""Functions that fill a given tensor of as many elements in its order, whatever its shape."""
 
 PLACE: Final = ("device", "layout", "pin_memory")
 """The options of functions that make a tensor of a given size."""

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, wrap
-from ..dispatch.named_results import Result
 from ..dispatch.registry import ops
 from ..dtypes.number_conversion import converted
 from ..dtypes.promotion import get_default_dtype, result_dtype
-from ..kernels.elementwise.checks import floating
+from ..inplace.keywords import accepts_out
 from .creation import leaf
 from .creation_options import PLACE, creates
 
@@ -45,27 +44,6 @@ def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False) -> 
     return leaf(
         np.asarray(s).astype(get_default_dtype() if dtype is None else dtype), requires_grad
     )
-
-
-@creates(*PLACE, "out")
-def range(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """`start, start + step, ...` up to `end`, which is included; `arange` leaves it out."""
-    if end is None:
-        start, end = 0, start
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    count = int((end - start) / step) + 1
-    values = start + np.arange(count) * step
-    return leaf(values.astype(get_default_dtype() if dtype is None else dtype), requires_grad)
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
@@ -109,6 +87,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     return tuple(reversed(found))
 
 
+@accepts_out
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """Return `size` rows of positions of elements that are not zero, filled up with a value."""
     if size < 0:
@@ -117,51 +96,6 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     rows = np.full((size, input.ndim), fill_value, np.int64)
     rows[: len(found)] = found
     return wrap(rows)
-
-
-class HistogramResult(Result):
-    """The results of `histogram`."""
-
-    __slots__ = ()
-    hist: Tensor
-    bin_edges: Tensor
-
-
-def histogram(
-    input: Tensor,
-    bins: int | Tensor,
-    *,
-    range: Sequence[float] | None = None,
-    weight: Tensor | None = None,
-    density: bool = False,
-) -> HistogramResult:
-    """Count the elements in bins of one width, or between given edges; the last edge belongs to it.
-
-    `weight` has a number for each element to count instead of 1; `density` divides by the total
-    and by the widths. NotImplementedError for integers.
-    """
-    floating("histogram_cpu", input.array)
-    dtype = input.array.dtype
-    if isinstance(bins, Tensor):
-        given: Any = bins.array
-        if given.ndim != 1:
-            raise RuntimeError(
-                f"torch.histogramdd(): bins tensor should have one dimension, but got {given.ndim}"
-            )
-    elif bins < 1:
-        raise RuntimeError(f"histogram(): bins must be > 0, but got {bins}")
-    else:
-        given = bins
-    if weight is not None and weight.shape != input.shape:
-        raise RuntimeError(
-            "histogram(): if weight tensor is provided it should have the same shape as the input "
-            f"tensor excluding its innermost dimension, but got {list(weight.shape)}"
-        )
-    values = input.array.astype(np.float64)
-    weights = None if weight is None else weight.array.astype(np.float64)
-    span: Any = None if range is None else tuple(range)
-    hist, edges = np.histogram(values, given, span, density, weights)
-    return HistogramResult(wrap(hist.astype(dtype)), wrap(np.asarray(edges).astype(dtype)))
 
 
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
@@ -197,7 +131,6 @@ class ElementMethods:
 
     isreal = isreal
     nonzero_static = nonzero_static
-    histogram = histogram
     fill_diagonal_ = fill_diagonal_
     where = where
 

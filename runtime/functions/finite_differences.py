@@ -10,9 +10,10 @@ from typing import Any
 
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops, table_op
-from ..inplace.keywords import accepts_numpy_names
+from ..inplace.keywords import accepts_numpy_names, accepts_out
 
 
+@accepts_out
 @accepts_numpy_names
 def diff(
     input: Tensor,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..core.entrance import check_dtype
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn_once
-from .creation import as_tensor, from_numpy, leaf
+from .creation import as_tensor, float_dtype, from_numpy, leaf
 from .creation_options import creates
 
 
@@ -18,10 +19,15 @@ def frombuffer(
 ) -> Tensor:
     """A tensor of one dimension on the memory of a buffer, `count` elements from a byte on.
 
-    ValueError where the buffer is empty or too short; TypeError for what is no buffer.
+    ValueError where the buffer is empty or too short, and for what is no buffer.
     """
     wanted = check_dtype(np.dtype(dtype))
-    view = memoryview(buffer)
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError(
+            f"object does not implement Python buffer protocol: {type(buffer).__name__}"
+        ) from None
     size = view.nbytes
     if not size or not count:
         raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
@@ -55,7 +61,7 @@ def asarray(
     """`obj` as a tensor: on the same memory if it is a tensor, an array or a buffer.
 
     `copy=True` makes a copy, `copy=False` raises ValueError where one is needed. A tensor keeps its
-    history unless `requires_grad` is given.
+    history unless `requires_grad` is False; a leaf that is returned as it is changes its own.
     """
     wanted = None if dtype is None else np.dtype(dtype)
     shared: Tensor | None = None
@@ -63,11 +69,13 @@ def asarray(
         shared = obj
     elif isinstance(obj, np.ndarray):
         shared = from_numpy(obj)
-    elif hasattr(obj, "__dlpack__"):
+    elif hasattr(obj, "__dlpack__") or type(obj).__name__ == "PyCapsule":
         shared = from_dlpack(obj)
     elif isinstance(obj, bytes | bytearray | memoryview):
         shared = frombuffer(obj, dtype=np.float32 if wanted is None else wanted)
     if shared is None:
+        if copy is False and isinstance(obj, np.generic):
+            raise RuntimeError("can't alias NumPy scalars: leave copy=False out, or give an array.")
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         return leaf(as_tensor(obj, dtype=dtype).array, bool(requires_grad))
@@ -78,11 +86,34 @@ def asarray(
         made = shared.clone()
     if requires_grad is None:
         return made
-    if not requires_grad:
-        return made.detach() if made.requires_grad else made
-    if not made.is_leaf:
-        made = made.detach()
-    return made.requires_grad_()
+    if not (requires_grad or made.is_leaf):
+        return made.detach()
+    return made.requires_grad_(requires_grad)
+
+
+def from_file(
+    filename: Any,
+    shared: bool | None = None,
+    size: int = 0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of one dimension whose memory is the beginning of a file: `size` elements.
+
+    If `shared`, the file is made or lengthened where it is too short, and what is written to the
+    tensor is written to it; else RuntimeError where it is too short, and the file stays as it is.
+    """
+    wanted = check_dtype(float_dtype(dtype))
+    needed = size * wanted.itemsize
+    if shared:
+        with open(filename, "ab") as file:
+            if file.tell() < needed:
+                file.truncate(needed)
+    elif os.stat(filename).st_size < needed:
+        raise RuntimeError(f"from_file: {filename} has fewer bytes than the {needed} asked for")
+    memory = np.memmap(filename, wanted, "r+" if shared else "c", shape=(size,))
+    return leaf(np.asarray(memory), requires_grad)
 
 
 _CPU: Final = (1, 0)

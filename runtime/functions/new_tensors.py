@@ -10,7 +10,7 @@ import numpy as np
 from ..core.devices import check_device
 from ..core.tensor import Tensor, wrap
 from ..dtypes.promotion import type_name
-from .creation import full, leaf, size_of, tensor
+from .creation import empty_strided, full, leaf, size_of, tensor
 
 
 def new_zeros(
@@ -49,12 +49,28 @@ def new_empty(
     return leaf(np.empty(*_form("new_empty", self, size, named, dtype, device)), requires_grad)
 
 
+def new_empty_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Elements that are not set, at these distances; see `empty_strided`."""
+    check_device("new_empty_strided", device)
+    chosen = self.array.dtype if dtype is None else dtype
+    return empty_strided(size, stride, dtype=chosen, requires_grad=requires_grad)
+
+
 def _form(
     name: str, like: Tensor, size: tuple[Any, ...], named: dict[str, Any], dtype: Any, device: Any
 ) -> tuple[tuple[int, ...], Any]:
     """The shape and the dtype of a new array."""
     check_device(name, device)
-    return size_of(name, size, named), like.array.dtype if dtype is None else np.dtype(dtype)
+    chosen = like.array.dtype if dtype is None else np.dtype(dtype)
+    return size_of(name, size, named, chosen), chosen
 
 
 def new_full(
@@ -113,5 +129,6 @@ class NewTensorMethods:
     new_zeros = new_zeros
     new_ones = new_ones
     new_empty = new_empty
+    new_empty_strided = new_empty_strided
     new_full = new_full
     new_tensor = new_tensor

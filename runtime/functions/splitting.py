@@ -15,7 +15,7 @@ from ..core.tensor import Size, Tensor, normalize_dim, wrap
 from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
 from ..dtypes.promotion import LAST_INTEGER, type_name
-from ..inplace.keywords import accepts_numpy_names
+from ..inplace.keywords import accepts_numpy_names, accepts_out
 from .composites import tensor_split
 from .creation import size_of
 
@@ -227,6 +227,7 @@ def repeat_interleave(
     return apart.clone().reshape((*before, length * repeats, *after))
 
 
+@accepts_out
 @accepts_numpy_names
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements at positions along a dimension, or in the flattened tensor if `dim` is None.

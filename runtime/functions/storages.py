@@ -34,6 +34,13 @@ class UntypedStorage:
     size = nbytes
     __len__ = nbytes
 
+    @property
+    def filename(self) -> str | None:
+        """The file whose bytes the memory is, of `from_file(shared=True)`, or None."""
+        base: Any = self._memory.base
+        is_file = isinstance(base, np.memmap) and base.mode == "r+"
+        return str(base.filename) if is_file else None
+
     def element_size(self) -> int:
         """Return 1, the bytes of a byte."""
         return 1

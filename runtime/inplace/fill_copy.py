@@ -5,7 +5,6 @@ No gradient flows to the values that were there before; it flows to the values w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,8 @@ import numpy as np
 from ..batching.batched import Batched
 from ..batching.randomness import filling_each_example
 from ..core.node import Node, freed_graph, next_sequence_nr
+from ..core.random_draws import normal_numbers, uniform_between
 from ..core.random_generator import drawing_from
-from ..core.random_generator import generator as source
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.registry import ops
@@ -223,60 +222,23 @@ def zero_(self: Tensor) -> Tensor:
 
 @filling_each_example
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Write random numbers of a normal distribution; RuntimeError for a negative `std`.
-
-    Both parts of complex ones have this mean, and half of the variance each.
-    """
+    """Write random numbers of a normal distribution; see `gs.normal` for complex ones."""
     _refuse_integers(self, "normal_")
-    if std < 0:
-        raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
-    if self.array.dtype.kind == "c":
-        std /= math.sqrt(2)
     with drawing_from("normal_", generator):
-        values = _by_parts(self, lambda shape: source().normal(mean, std, shape))
+        values = normal_numbers(mean, std, self.array.shape, self.array.dtype)
     return overwrite(self, "normal_", values, [], NormalBackward0)
 
 
 @filling_each_example
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
-    """Write random numbers that are uniform in `[from_, to)`, as are both parts of complex ones.
+    """Write random numbers that are uniform in `[from_, to)`, in both parts of complex ones.
 
-    RuntimeError for bounds that are in the wrong order, or that the dtype cannot hold.
+    RuntimeError for bounds in the wrong order, and for those that the dtype does not hold.
     """
     _refuse_integers(self, "uniform_")
-    dtype = self.array.real.dtype
-    _check_bounds(from_, to, dtype)
     with drawing_from("uniform_", generator):
-        values = _by_parts(self, lambda shape: _uniform(from_, to, shape, dtype))
+        values = uniform_between(from_, to, self.array.shape, self.array.dtype)
     return overwrite(self, "uniform_", values, [], UniformBackward0)
-
-
-def _check_bounds(low: float, high: float, dtype: np.dtype[Any]) -> None:
-    limit = np.finfo(dtype).max.item()
-    for name, bound in (("from", low), ("to", high)):
-        if not -limit <= bound <= limit:
-            raise RuntimeError(f"uniform_: {name} is out of bounds for {type_name(dtype)}")
-    if low > high:
-        raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}"
-        )
-    if high - low > limit:
-        raise RuntimeError(
-            f"uniform_ expects to-from to be at most {limit}, the largest {type_name(dtype)}, but "
-            f"found to={high} and from={low}"
-        )
-
-
-def _uniform(low: float, high: float, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Draw numbers below `high`, to which rounding to the dtype could take some."""
-    largest = np.nextafter(dtype.type(high), dtype.type(low))
-    return np.minimum(source().uniform(low, high, shape).astype(dtype), largest)
-
-
-def _by_parts(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:
-    """Draw numbers for all elements, or for both parts of complex ones."""
-    shape = tensor.array.shape
-    return draw(shape) + 1j * draw(shape) if tensor.array.dtype.kind == "c" else draw(shape)
 
 
 def _refuse_integers(tensor: Tensor, name: str) -> None:

@@ -19,7 +19,7 @@ from ..core.torch_function import flattened, handle_torch_function, has_torch_fu
 from ..core.user_warnings import warn
 from ..dispatch.dispatch import bind, call
 from ..dispatch.named_results import Result
-from ..dispatch.overloads import NUMPY_NAMES, public_function, pytorch_names
+from ..dispatch.overloads import DTYPE_OF_OUT, NUMPY_NAMES, public_function, pytorch_names
 from ..dispatch.registry import BY_NAME, OPS, Op
 from ..dtypes.promotion import can_cast, type_name
 from ..forward_ad.dual import Dual, without_closed_levels
@@ -61,6 +61,8 @@ def with_further(
             raise TypeError(
                 f'{_name(op)}() missing 1 required positional arguments: "{param.name}"'
             )
+    if _name(op) in DTYPE_OF_OUT and isinstance(out, Tensor) and values["dtype"] is None:
+        values["dtype"] = out.array.dtype
     result = call(op, values)
     return result if out is None else write_out(_name(op), result, out)
 
@@ -104,7 +106,7 @@ def write_out(name: str, result: Any, out: Any) -> Any:
 
 
 def _check_dtype(name: str, found: np.dtype[Any], wanted: np.dtype[Any]) -> None:
-    if found == wanted:
+    if found == wanted or (name, found.kind + wanted.kind) in _CASTING_KINDS:
         return
     if not _casts(name):
         raise RuntimeError(
@@ -128,10 +130,19 @@ def _casts(name: str) -> bool:
 
 
 _CASTING: Final = frozenset(
-    ["cat", "concat", "concatenate", "lerp", "logical_not", "outer", "stack", "std", "var"]
+    [
+        *("cat", "column_stack", "concat", "concatenate", "diff", "dstack", "hstack", "kron"),
+        *("lerp", "logical_and", "logical_not", "logical_or", "logical_xor", "outer", "square"),
+        *("stack", "std", "var", "vstack"),
+    ]
 )
 _EXACT: Final = frozenset(["where"])
 """Functions that cast, or do not, against the rule."""
+
+_CASTING_KINDS: Final = frozenset(
+    (name, kinds) for name in ("all", "any") for kinds in ("bu", "ub")
+)
+"""Functions that cast from one kind of dtype to another, and no other."""
 
 
 def _resize(out: Tensor, shape: tuple[int, ...]) -> None:
@@ -144,6 +155,18 @@ def _resize(out: Tensor, shape: tuple[int, ...]) -> None:
         )
     out.array = resize_array(out.array, shape)
     mark_written(out)
+
+
+def accepts_out(function: _Function) -> _Function:
+    """Let a function that is no op of the table write its result to `out`: see `write_out`."""
+
+    @wraps(function)
+    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return result if out is None else write_out(function.__name__, result, out)
+
+    answer: Any = call
+    return answer
 
 
 def accepts_numpy_names(function: _Function) -> _Function:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..batching.randomness import filling_each_example
+from ..core.random_draws import integers_between, largest_exact
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
 from ..dtypes.promotion import type_name
@@ -64,38 +65,32 @@ class RandomBackward0(OverwriteNode):
     __slots__ = ()
 
 
+_ABSENT: Final[Any] = object()
+"""What `to` is where it is left out: None asks for the largest integer that fits."""
+
+
 @filling_each_example
 def random_(
-    self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None
+    self: Tensor, from_: int | None = None, to: int | None = _ABSENT, *, generator: Any = None
 ) -> Tensor:
     """Write integers from `from_` to before `to`; from 0 to the largest that fits if left out.
 
     Of floats the largest are those up to which every integer has one. `random_(to)` is
-    `random_(0, to)`.
+    `random_(0, to)`, and `random_(from_, None)` ends with the largest. RuntimeError for bounds in
+    the wrong order, and for those that the dtype does not hold.
     """
     _refuse(self, "random_", "c")
-    low, high = from_, to
-    if high is None:
-        low, high = (0, from_) if from_ else (0, _largest(self.array.dtype) + 1)
-    if low >= high:
-        raise RuntimeError(
-            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
-        )
-    dtype = np.uint64 if high > 1 << 63 else np.int64
+    dtype = self.array.dtype
+    low, high = (None, from_) if to is _ABSENT else (from_, to)
+    first = 0 if low is None else low
+    end = largest_exact(dtype) + 1 if high is None else high
     return _drawn(
         self,
         "random_",
-        lambda shape: _source().integers(low, high, shape, dtype),
+        lambda shape: integers_between(first, end, shape, dtype),
         generator,
         RandomBackward0,
     )
-
-
-def _largest(dtype: np.dtype[Any]) -> int:
-    """Return the largest integer that `random_` writes: all up to it are elements of the dtype."""
-    if dtype.kind == "b":
-        return 1
-    return 1 << np.finfo(dtype).nmant + 1 if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
 @filling_each_example

@@ -9,9 +9,11 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...dispatch.registry import ops
+from ...inplace.keywords import accepts_out
 from ..creation import eye
 
 
+@accepts_out
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -68,6 +70,7 @@ def _with_ones(tensor: Tensor, *dims: int) -> Tensor:
     return tensor
 
 
+@accepts_out
 def norm(
     A: Tensor,
     ord: float | str | None = None,
@@ -98,6 +101,7 @@ def norm(
     return vector_norm(A, ord, dims, keepdim, dtype=dtype)
 
 
+@accepts_out
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The `n`-th power of square matrices, by repeated squaring; of the inverse if `n` < 0."""
     if A.ndim < 2 or A.shape[-2] != A.shape[-1]:
@@ -118,6 +122,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     return result.clone() if result is A else result
 
 
+@accepts_out
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications.
 
@@ -154,6 +159,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     return ops.view(result, [length for length, added in shape if not added])
 
 
+@accepts_out
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse for `tensordot` over `ind` dimensions; the first `ind` of `A` are as large."""
     if ind <= 0:
@@ -168,6 +174,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     return ops.reshape(inverse, [*last, *first])
 
 
+@accepts_out
 def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
     """The solution `X` of `tensordot(A, X, X.ndim) = B`; `dims` of `A` are moved to its end."""
     if dims is not None:

@@ -9,9 +9,11 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...dispatch.registry import ops
+from ...inplace.keywords import accepts_out
 from .linalg import matrix_norm
 
 
+@accepts_out
 def cond(A: Tensor, p: float | str | None = None) -> Tensor:
     """The norm of matrices times that of their inverses; infinite where there is none.
 
@@ -41,6 +43,7 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
     return matrix_norm(A, p) * matrix_norm(inverse, p)
 
 
+@accepts_out
 def matrix_rank(
     A: Tensor,
     tol: float | Tensor | None = None,

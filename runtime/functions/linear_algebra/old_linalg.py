@@ -10,6 +10,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...dispatch.named_results import Result
 from ...dispatch.registry import ops
+from ...inplace.keywords import accepts_out
 from .linalg import matrix_norm
 from .reflectors import geqrf, orgqr, ormqr
 
@@ -41,6 +42,7 @@ def qr(input: Tensor, some: bool = True) -> QrResult:
     return QrResult(*ops.linalg_qr(input, "reduced" if some else "complete"))
 
 
+@accepts_out
 def triangular_solve(
     input: Tensor,
     A: Tensor,
@@ -76,6 +78,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     return tuple(found) if get_infos else (found[0], found[1])
 
 
+@accepts_out
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> LuUnpackResult:

@@ -12,6 +12,7 @@ from ...core.modes import is_grad_enabled
 from ...core.tensor import Tensor, wrap
 from ...dispatch.named_results import Result
 from ...dispatch.registry import ops
+from ...inplace.keywords import accepts_out
 
 
 class GeqrfResult(Result):
@@ -21,6 +22,7 @@ class GeqrfResult(Result):
     tau: Tensor
 
 
+@accepts_out
 def geqrf(input: Tensor) -> GeqrfResult:
     """Return the QR decomposition of matrices (..., m, n) as LAPACK's reflectors.
 
@@ -38,6 +40,7 @@ def geqrf(input: Tensor) -> GeqrfResult:
     return GeqrfResult(wrap(turned.swapaxes(-1, -2)), wrap(tau))
 
 
+@accepts_out
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     """Return the first `n` columns of the product of reflectors `input` (..., m, n).
 
@@ -54,11 +57,13 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     return _reflected(wrap(eye.copy()), input, tau, backwards=True, adjoint=False)
 
 
+@accepts_out
 def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     """Return the same as `linalg.householder_product`."""
     return householder_product(input, input2)
 
 
+@accepts_out
 def ormqr(
     input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:

@@ -124,6 +124,8 @@ def values_for(index: Array, src: Array, self: Array) -> Array:
     """The part of `src` that has a place in `index`."""
     if src.dtype != self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if not index.size:
+        return src.reshape(-1)[:0]
     if src.ndim != index.ndim or any(
         wanted > given for wanted, given in zip(index.shape, src.shape, strict=True)
     ):
@@ -135,6 +137,8 @@ def values_for(index: Array, src: Array, self: Array) -> Array:
 
 def corner(self: Array, size: Sequence[int]) -> Array:
     """A view of the first slices of every dimension."""
+    if 0 in size:  # of no elements, whatever the dimensions of either
+        return np.atleast_1d(self)[:0].reshape(size)
     part: tuple[Any, ...] = tuple(slice(length) for length in size)
     return self[(*part, ...)]
 
@@ -142,13 +146,16 @@ def corner(self: Array, size: Sequence[int]) -> Array:
 def in_corner(self: Array, size: Sequence[int]) -> Array:
     """Zeros with an array in the first slices of every dimension."""
     out = np.zeros_like(self, order="C", shape=size)
-    corner(out, self.shape)[...] = self
+    if self.size:
+        corner(out, self.shape)[...] = self
     return out
 
 
 def places_of(shape: Sequence[int], dim: int, index: Array) -> tuple[Any, ...]:
     """The key under which NumPy finds what `index` means; positions must not be negative."""
     dim = normalize_dim(dim, len(shape))
+    if not index.size:  # of whatever shape and dtype, it names no place
+        return (np.empty(0, np.intp),) * max(len(shape), 1)
     if index.dtype.kind not in "iu":
         raise RuntimeError("gather(): Expected dtype int64 for index")
     if max(index.ndim, 1) != max(len(shape), 1):
@@ -160,7 +167,7 @@ def places_of(shape: Sequence[int], dim: int, index: Array) -> tuple[Any, ...]:
                 f"Size does not match at dimension {each} expected index {list(index.shape)} to "
                 f"be no larger than self {list(shape)} apart from dimension {dim}"
             )
-    if index.size and not (index.min() >= 0 and index.max() < sizes[dim]):
+    if not (index.min() >= 0 and index.max() < sizes[dim]):
         outside = index[(index < 0) | (index >= sizes[dim])]
         raise RuntimeError(
             f"index {outside.flat[0]} is out of bounds for dimension {dim} with size {sizes[dim]}"

@@ -123,11 +123,11 @@ def repeat_backward(self: Array, shape: Sequence[int], repeats: Sequence[int]) -
 
 
 def roll(
-    self: Array, shifts: int | Sequence[int], dims: int | Sequence[int], direction: int
+    self: Array, shifts: int | Sequence[int], dims: int | Sequence[int] | None, direction: int
 ) -> Array:
-    """Elements moved along dimensions, forwards or backwards (`direction` -1)."""
+    """Elements moved along dimensions, forwards or backwards (`direction` -1); None is no list."""
     steps = [shifts] if isinstance(shifts, int) else list(shifts)
-    axes = [dims] if isinstance(dims, int) else list(dims)
+    axes = [dims] if isinstance(dims, int) else list(dims or ())
     if not steps:
         raise RuntimeError("`shifts` required")
     if not axes and len(steps) == 1:

@@ -212,7 +212,7 @@ def _matrices(name: str, self: Array) -> None:
 
 
 def cat(tensors: Sequence[Array], dim: int) -> Array:
-    """Join arrays; empty ones of shape (0,) fit everywhere, as in PyTorch."""
+    """Join arrays; empty ones of shape (0,) fit everywhere, and along every dimension."""
     if not tensors:
         raise ArgumentError("cat(): expected a non-empty list of Tensors")
     for position, tensor in enumerate(tensors):
@@ -221,13 +221,16 @@ def cat(tensors: Sequence[Array], dim: int) -> Array:
                 f"zero-dimensional tensor (at position {position}) cannot be concatenated"
             )
     arrays = promote(*tensors)
-    joined = [array for array in arrays if array.shape != (0,)] or list(arrays)
+    joined = [array for array in arrays if array.shape != (0,)]
+    if not joined:
+        return np.concatenate(arrays)
     return in_order(np.concatenate(joined, normalize_dim(dim, joined[0].ndim)))
 
 
 def cat_backward(self: Array, tensors: Sequence[Array], dim: int) -> list[Array]:
     """Views of the parts that were joined, each in the dtype of its origin."""
-    before = (slice(None),) * normalize_dim(dim, self.ndim)
+    is_empty = self.shape == (0,)  # of parts that fit along every dimension
+    before = () if is_empty else (slice(None),) * normalize_dim(dim, self.ndim)
     parts = []
     start = 0
     for tensor in tensors:

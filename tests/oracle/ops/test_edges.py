@@ -49,7 +49,30 @@ def _tangent(lib: Any, function: Callable[[Any, Any], Any]) -> Any:
         return [part.detach() for part in modes.unpack_dual(function(x, y))]
 
 
+def _empty_index(lib: Any, name: str, *args: Any, **options: Any) -> Any:
+    """What an index without elements writes: nothing, whatever its shape and dtype."""
+    x = lib.arange(6.0).view(2, 3)
+    indices = [lib.tensor([]), lib.zeros(0, 3, dtype=lib.int64), lib.zeros(4, 0, 2).long()]
+    return [getattr(x, name)(0, index, *args, **options) for index in indices]
+
+
 CALLS: dict[str, Callable[[Any], Any]] = {
+    "an empty index of scatter": lambda lib: _empty_index(lib, "scatter", lib.ones(2, 2)),
+    "an empty index of a number": lambda lib: _empty_index(lib, "scatter", 5.0),
+    "an empty index of scatter_add": lambda lib: _empty_index(lib, "scatter_add", lib.ones(2)),
+    **{
+        f"an empty index of {reduce}": lambda lib, reduce=reduce: _empty_index(
+            lib, "scatter_reduce", lib.ones(2, 3), reduce=reduce, include_self=False
+        )
+        for reduce in ("sum", "prod", "mean", "amax", "amin")
+    },
+    "an empty index beyond the dimensions": lambda lib: lib.ones(2).scatter(1, lib.tensor([]), 1),
+    "empty tensors joined along any dimension": lambda lib: [
+        lib.cat([lib.empty(0), lib.empty(0, dtype=dtype)], dim)
+        for dim in (0, 1, -3)
+        for dtype in (lib.float32, lib.int64, lib.float64)
+    ],
+    "rolled along None": lambda lib: lib.arange(6).view(2, 3).roll(1, dims=None),
     "nothing rolled along no dimension": lambda lib: lib.roll(lib.ones(0, 3), 1, 5),
     "integers to negative powers": lambda lib: (
         lib.tensor([1, 2, 3, -1, -1, 0, 0, 2]) ** lib.tensor([-1, -1, -2, -3, -2, -1, -2, 3])

@@ -33,6 +33,12 @@ class Library:
         return self.module.tensor(np.array(values, np.int64))
 
 
+def _in_itself() -> list[Any]:
+    endless: list[Any] = [0]
+    endless.append(endless)
+    return endless
+
+
 REFUSED: dict[str, Callable[[Library], Any]] = {
     "shapes of +": lambda t: t.f(2, 3) + t.f(2),
     "adjoint of a vector": lambda t: t.adjoint(t.f(2)),
@@ -43,6 +49,62 @@ REFUSED: dict[str, Callable[[Library], Any]] = {
     "values of more dims than are set": lambda t: t.index_put(
         t.f(2, 3), [t.i(0, 1), t.i(-1, 0)], t.f(1, 2)
     ),
+    **{
+        f"{name} of a tensor": lambda t, name=name: getattr(t, name)(t.f(2, 2))
+        for name in ("hstack", "vstack", "row_stack", "dstack", "column_stack")
+    },
+    **{
+        f"{name} of nothing": lambda t, name=name: getattr(t, name)([])
+        for name in ("hstack", "vstack", "dstack", "column_stack")
+    },
+    "an imaginary part for reals": lambda t: t.full((2,), 1j, dtype=t.float32),
+    "an imaginary part for integers": lambda t: t.full_like(t.i(1, 2), 1j),
+    "an imaginary part to fill with": lambda t: t.f(2).fill_(1j),
+    "an imaginary part under a mask": lambda t: t.f(2).masked_fill(t.f(2) > 0, 1j),
+    "an imaginary part to scatter": lambda t: t.f(2).scatter(0, t.i(0), 1j),
+    "arange to infinity": lambda t: t.arange(0, float("inf")),
+    "arange from nan": lambda t: t.arange(float("nan"), 3),
+    "arange of nothing": lambda t: t.arange(),
+    "arange of bools": lambda t: t.arange(2, dtype=t.bool),
+    "arange of complex numbers": lambda t: t.arange(2, dtype=t.complex64),
+    "range without an end": lambda t: t.range(3),
+    "linspace of a vector": lambda t: t.linspace(t.f(1), 1, 3),
+    "linspace that loses imaginary parts": lambda t: t.linspace(1j, 1, 3, dtype=t.float32),
+    "logspace that loses imaginary parts": lambda t: t.logspace(0, 1j, 3, dtype=t.float32),
+    "more memory than there can be": lambda t: t.empty(2, 4, 2**29, 2**29, dtype=t.float64),
+    "new memory than there can be": lambda t: t.f(1).new_zeros(2**62, 8),
+    "steps beyond all memory": lambda t: t.empty_strided((8, 8), (2**61, 1)),
+    "empty_permuted of a repeated dimension": lambda t: t.empty_permuted((2, 3), (0, 0)),
+    "empty_permuted of too few": lambda t: t.empty_permuted((2, 3), (0,)),
+    "a list in itself": lambda t: t.tensor(_in_itself()),
+    "frombuffer of a list": lambda t: t.frombuffer([1, 2], dtype=t.int32),
+    "asarray of a number that is shared": lambda t: t.asarray(np.float32(1), copy=False),
+    "randint of floats": lambda t: t.randint(0.5, 3, (2,)),
+    "randint beyond bytes": lambda t: t.randint(0, 257, (2,), dtype=t.uint8),
+    "randint below bytes": lambda t: t.randint(-1, 3, (2,), dtype=t.uint8),
+    "randint beyond bools": lambda t: t.randint(0, 3, (2,), dtype=t.bool),
+    "randint without a bound": lambda t: t.randint(size=(3,)),
+    "randperm of a float": lambda t: t.randperm(3.0),
+    "randperm beyond bytes": lambda t: t.randperm(257, dtype=t.uint8),
+    "random_ to 0": lambda t: t.f(2).random_(0),
+    "random_ beyond halves": lambda t: t.f(2).half().random_(0, 70000),
+    "random_ below halves": lambda t: t.f(2).half().random_(-70000, 0),
+    "random_ beyond bools": lambda t: t.i(1).bool().random_(0, 3),
+    "uniform_ in the wrong order": lambda t: t.f(2).uniform_(3, 1),
+    "uniform_ below halves": lambda t: t.f(2).half().uniform_(-1e6, 0),
+    "uniform_ to infinity": lambda t: t.f(2).uniform_(0, float("inf")),
+    "uniform_ from nan": lambda t: t.f(2).uniform_(float("nan"), 1),
+    "uniform_ of too far bounds": lambda t: t.f(2).uniform_(-1e308, 1.7e308),
+    "normal_ of a negative width": lambda t: t.f(2).normal_(0, -1),
+    "normal of shapes that do not fit": lambda t: t.normal(t.f(2, 3), t.f(3, 2)),
+    "histogram of other bins": lambda t: t.histogram(t.f(2), t.f(2).float()),
+    "histogram of other weights": lambda t: t.histogram(t.f(2), 1, weight=t.f(2).float()),
+    "histogram of no edges": lambda t: t.histogram(t.f(2), t.f(0)),
+    "histogram of a range beside edges": lambda t: t.histogram(t.f(2), t.f(2), range=(0, 1)),
+    "histogram of a range in the wrong order": lambda t: t.histogram(t.f(2), 2, range=(1, 0)),
+    "histogramdd of a number": lambda t: t.histogramdd(t.f(), 2),
+    "histogramdd of too few bins": lambda t: t.histogramdd(t.f(2, 3), [1, 2]),
+    "histogramdd of too short a range": lambda t: t.histogramdd(t.f(2, 2), 2, range=(0, 1)),
     "bounds of hardtanh": lambda t: t.nn.hardtanh(t.f(2), 2.0, 1.0),
     "fliplr of a vector": lambda t: t.fliplr(t.f(2)),
     "flipud of a number": lambda t: t.flipud(t.f()),

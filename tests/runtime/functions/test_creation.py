@@ -5,7 +5,7 @@ import pytest
 
 from gradspec.core.tensor import Tensor, wrap
 from gradspec.dtypes.promotion import get_default_dtype, set_default_dtype
-from gradspec.functions import creation
+from gradspec.functions import creation, progressions
 
 DATA = [
     1,
@@ -89,7 +89,69 @@ def test_filled(torch, call, dtype):
     if args[-1:] in ([1j], [0.3]):
         dtype = None  # a step of 0.3 is none in integers, and 1j is no real number
     theirs = getattr(torch, name)(*args, dtype=dtype and getattr(torch, dtype))
-    assert_same(getattr(creation, name)(*args, dtype=dtype), theirs)
+    module = progressions if hasattr(progressions, name) else creation
+    assert_same(getattr(module, name)(*args, dtype=dtype), theirs)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+@pytest.mark.parametrize("ends", [(0, 1 + 2j), (1j, 1), (-1j, 2 - 1j)], ids=str)
+def test_rows_of_complex_numbers(torch, name, ends):
+    theirs = getattr(torch, name)(*ends, 4)
+    ours = getattr(progressions, name)(*ends, 4)
+    assert_same(ours, theirs)
+    assert_same(getattr(progressions, name)(*map(creation.tensor, ends), 4), theirs)
+
+
+def test_bounds_by_name():
+    assert progressions.arange(end=3).tolist() == [0, 1, 2]
+    assert progressions.arange(start=1, end=4, step=2).tolist() == [1, 3]
+
+
+def test_as_tensor_casts_and_gradients_flow_back():
+    x = creation.tensor([1.0, 2.0], requires_grad=True)
+    cast = creation.as_tensor(x, dtype=np.float64)
+    assert cast.dtype == np.float64
+    (cast * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+    array = np.ones(2, np.float32)
+    assert creation.as_tensor(array, dtype=np.float64).dtype == np.float64
+    assert creation.as_tensor(array, dtype=np.float32).array is array
+
+
+def test_numbers_without_an_imaginary_part_are_real():
+    assert creation.full((2,), 1 + 0j, dtype=np.float32).tolist() == [1, 1]
+    assert creation.zeros(2).fill_(2 + 0j).tolist() == [2, 2]
+
+
+class Counted:
+    """What counts its elements from 0, without saying that it is a sequence."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, position):
+        return self.items[position]
+
+
+def test_sequences_that_do_not_say_so():
+    assert creation.tensor(Counted([1.0, 2.0])).tolist() == [1, 2]
+    assert creation.tensor([Counted([1]), Counted([2])]).tolist() == [[1], [2]]
+    with pytest.raises(ValueError, match="could not determine the shape of object type 'Counted'"):
+        creation.tensor(Counted({"a": 1}))
+
+
+def test_dimensions_in_an_order_in_memory():
+    made = creation.empty_permuted((2, 3, 4), (2, 0, 1), dtype=np.float64)
+    assert made.shape == (2, 3, 4)
+    assert made.stride() == (3, 1, 6)
+    made = creation.zeros(2).new_empty_strided((2, 3), (1, 2), dtype=np.int32)
+    assert made.shape == (2, 3)
+    assert made.stride() == (1, 2)
+    assert made.dtype == np.int32
 
 
 @pytest.mark.oracle
@@ -195,7 +257,7 @@ def test_requires_grad():
     for made in (
         creation.tensor([1.0], requires_grad=True),
         creation.zeros(2, requires_grad=True),
-        creation.arange(3.0, requires_grad=True),
+        progressions.arange(3.0, requires_grad=True),
         creation.ones_like(wrap(np.ones(2)), requires_grad=True),
     ):
         assert made.requires_grad
@@ -217,7 +279,7 @@ def test_default_dtype():
     assert creation.tensor([1.5]).dtype == np.float64
     assert creation.tensor(1j).dtype == np.complex128
     assert creation.zeros(2).dtype == np.float64
-    assert creation.arange(2.0).dtype == np.float64
+    assert progressions.arange(2.0).dtype == np.float64
     assert creation.full((2,), 1.5).dtype == np.float64
 
 
@@ -233,9 +295,9 @@ def test_default_dtype():
         (lambda: creation.full(2, 3.0), TypeError, "'size'.*must be tuple of ints, not int"),
         (lambda: creation.full((2,), "a"), TypeError, "'fill_value'.*must be Number, not str"),
         (lambda: creation.zeros_like([1]), TypeError, "must be Tensor, not list"),
-        (lambda: creation.arange(1, 5, 0), RuntimeError, "step must be nonzero"),
-        (lambda: creation.arange(5, 1), RuntimeError, "inconsistent with step sign"),
-        (lambda: creation.linspace(0, 1, -1), RuntimeError, "steps must be non-negative"),
+        (lambda: progressions.arange(1, 5, 0), RuntimeError, "step must be nonzero"),
+        (lambda: progressions.arange(5, 1), RuntimeError, "inconsistent with step sign"),
+        (lambda: progressions.linspace(0, 1, -1), RuntimeError, "steps must be non-negative"),
         (lambda: creation.eye(-1), RuntimeError, "greater or equal to 0"),
     ],
 )

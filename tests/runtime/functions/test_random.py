@@ -92,6 +92,50 @@ def test_integers():
     assert random.randint(2, (3,), dtype=np.float32).dtype == np.float32
 
 
+def test_the_lower_bound_may_be_left_out():
+    assert set(random.randint(high=2, size=(100,)).tolist()) == {0, 1}
+    assert set(random.randint_like(wrap(np.ones(100)), high=2).tolist()) == {0, 1}
+
+
+def test_integers_of_a_dtype_without_all_of_them():
+    with pytest.warns(UserWarning, match=r"to - 1 is out of bounds \[-2048, 2048\]"):
+        drawn = random.randint(2047, 2053, (200,), dtype=np.float16)
+    assert set(drawn.tolist()) == {2047, 2048, 2050, 2052}  # 2051 would be rounded to 2052
+    with pytest.warns(UserWarning, match="to - 1 is out of bounds"):
+        drawn = random.randint(2047, 2052, (200,), dtype=np.float16)
+    assert max(drawn.tolist()) == 2050
+
+
+def test_random_fills_up_to_the_largest():
+    x = wrap(np.zeros(2000, np.int8))
+    assert set(x.random_(-2, 1).tolist()) == {-2, -1, 0}
+    assert set(x.random_(3).tolist()) == {0, 1, 2}
+    assert x.random_(-128, None).array.min() < -100 < 100 < x.array.max()
+    assert 0 <= x.random_().array.min() < 27 < 100 < x.array.max()
+
+
+@pytest.mark.parametrize("fill", ["uniform_", "normal_"])
+def test_complex_numbers_have_both_parts(fill):
+    x = getattr(wrap(np.zeros(10000, np.complex64)), fill)()
+    assert abs(x.array.imag.std() - x.array.real.std()) < 0.03
+    assert x.array.imag.std() > 0.2
+    if fill == "normal_":
+        assert abs(x.array.var() - 1) < 0.05
+
+
+def test_uniform_numbers_never_reach_the_upper_bound():
+    x = wrap(np.zeros(100_000, np.float16)).uniform_(1, 1.25)
+    assert x.array.min() >= 1
+    assert x.array.max() < 1.25
+    assert wrap(np.zeros(3)).uniform_(2, 2).tolist() == [2, 2, 2]
+
+
+def test_normal_numbers_by_tensors_are_written_to_out():
+    mean, out = wrap(np.array([5.0, 6.0])), wrap(np.zeros(2))
+    assert random.normal(mean, 0.0, out=out) is out
+    assert out.tolist() == [5, 6]
+
+
 def test_permutation():
     drawn = random.randperm(50)
     assert drawn.dtype == np.int64
@@ -137,6 +181,11 @@ def test_multinomial_without_replacement():
         (lambda: random.randperm(-1), RuntimeError, "negative dimension -1"),
         (lambda: random.normal(0.0, -1.0, (2,)), RuntimeError, "expects std >= 0.0"),
         (lambda: random.normal(0.0, 1.0), TypeError, "needs a size"),
+        (
+            lambda: random.normal(wrap(np.zeros(2)), wrap(np.array([1.0, -1.0]))),
+            RuntimeError,
+            "expects all elements of std >= 0.0",
+        ),
         (lambda: random.bernoulli(wrap(np.array([2.0]))), RuntimeError, r"in \[0, 1\]"),
         (lambda: random.bernoulli(wrap(np.array([1]))), NotImplementedError, "not int64"),
         (lambda: random.multinomial(wrap(np.ones(3)), 4), RuntimeError, "without replacement"),

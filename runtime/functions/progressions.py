@@ -1,0 +1,141 @@
+"""Evenly spaced numbers, and powers of them: `arange`, `range`, `linspace`, `logspace`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..core.tensor import Tensor
+from ..dtypes.promotion import (
+    can_cast,
+    default_complex_dtype,
+    get_default_dtype,
+    type_name,
+)
+from .creation import leaf
+from .creation_options import PLACE, creates
+
+Real: TypeAlias = int | float
+
+
+@creates(*PLACE, "out")
+def arange(
+    start: Real | None = None,
+    end: Real | None = None,
+    step: Real = 1,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`start, start + step, ...` before `end`; `arange(n)` counts from 0.
+
+    int64 if all arguments are integers, else the default dtype. RuntimeError for a step of zero or
+    in the wrong direction, and for bounds that are not finite.
+    """
+    if end is None:
+        start, end = None, start
+    if end is None:
+        raise TypeError('arange() missing 1 required positional arguments: "end"')
+    first, last, by = _bounds(0 if start is None else start, end, step)
+    integral = all(isinstance(value, int) for value in (first, last, by))
+    chosen = np.dtype(np.int64) if integral else get_default_dtype()
+    if dtype is not None:
+        chosen = np.dtype(dtype)
+    if chosen.kind in "bc":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{type_name(chosen)}'")
+    count = -((first - last) // by) if integral else math.ceil((last - first) / by)
+    return leaf((first + np.arange(count) * by).astype(chosen), requires_grad)
+
+
+@creates(*PLACE, "out")
+def range(
+    start: Real,
+    end: Real | None = None,
+    step: Real = 1,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`start, start + step, ...` up to `end`, which is included; `arange` leaves it out.
+
+    Of the default dtype; errors are those of `arange`.
+    """
+    if end is None:
+        raise TypeError('range() missing 1 required positional arguments: "end"')
+    first, last, by = _bounds(start, end, step)
+    values = first + np.arange(int((last - first) / by) + 1) * by
+    return leaf(values.astype(get_default_dtype() if dtype is None else dtype), requires_grad)
+
+
+def _bounds(start: Any, end: Any, step: Any) -> tuple[Real, Real, Real]:
+    """The arguments as Python numbers, so that integers are told from floats by type."""
+    first, last, by = map(_real, (start, end, step))
+    if by == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(first) and math.isfinite(last)):
+        raise RuntimeError(f"unsupported range: {first} -> {last}")
+    if (last - first) * by < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    return first, last, by
+
+
+def _real(value: Any) -> Any:
+    return value.item() if isinstance(value, Tensor | np.generic) else value
+
+
+@creates(*PLACE, "out")
+@np.errstate(all="ignore")
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """`steps` numbers from `start` to `end`, both included.
+
+    Complex if one of these is. RuntimeError for a dtype that would lose imaginary parts.
+    """
+    first, last, chosen = _ends("linspace", start, end, steps, dtype)
+    return leaf(np.linspace(first, last, steps).astype(chosen), requires_grad)
+
+
+@creates(*PLACE, "out")
+@np.errstate(all="ignore")
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`steps` numbers from `base**start` to `base**end`, in constant ratio.
+
+    Complex if one of these is. RuntimeError for a dtype that would lose imaginary parts.
+    """
+    first, last, chosen = _ends("logspace", start, end, steps, dtype)
+    return leaf(np.logspace(first, last, steps, base=base).astype(chosen), requires_grad)
+
+
+def _ends(
+    name: str, start: Any, end: Any, steps: int, dtype: Any
+) -> tuple[Any, Any, np.dtype[Any]]:
+    """The first and the last number, and the dtype of all."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    for word, value in (("start", start), ("end", end)):
+        if isinstance(value, Tensor) and value.array.ndim:
+            raise RuntimeError(
+                f"{name} only supports 0-dimensional start and end tensors, but got {word} with "
+                f"{value.array.ndim} dimension(s)."
+            )
+    first, last = (v.array[()] if isinstance(v, Tensor) else v for v in (start, end))
+    is_complex = np.iscomplexobj(first) or np.iscomplexobj(last)
+    inferred = default_complex_dtype() if is_complex else get_default_dtype()
+    chosen = inferred if dtype is None else np.dtype(dtype)
+    if is_complex and not can_cast(inferred, chosen):
+        raise RuntimeError(
+            f"torch.{name}(): inferred dtype {type_name(inferred)} can't be safely cast to passed "
+            f"dtype {type_name(chosen)}"
+        )
+    return first, last, chosen
