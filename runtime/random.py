@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .batching.randomness import for_each_element, for_each_example
+from .batching.randomness import for_each_element, for_each_example, reading_parameters
 from .core.modes import is_grad_enabled
 from .core.random_generator import Generator as Generator
 from .core.random_generator import default_generator as default_generator
@@ -130,6 +130,7 @@ def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tenso
 
 
 @for_each_example
+@reading_parameters
 @creates(*PLACE, "out", "generator")
 def normal(
     mean: Tensor | float,
@@ -164,6 +165,7 @@ def normal(
 
 
 @for_each_element
+@reading_parameters
 @creates("out", "generator")
 def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
     """1 with the probabilities of `input`, or with `p` everywhere; 0 otherwise."""
@@ -177,6 +179,7 @@ def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
 
 
 @for_each_example
+@reading_parameters
 @creates("out", "generator")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Indices drawn with the weights in each row of `input` (one or two dimensions)."""
@@ -210,6 +213,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
 
 
 @for_each_element
+@reading_parameters
 @creates("generator")
 def poisson(input: Tensor) -> Tensor:
     """Counts of the rates in `input`; their gradient by the rates is zero, as in PyTorch.
@@ -225,6 +229,7 @@ def poisson(input: Tensor) -> Tensor:
 
 
 @for_each_example
+@reading_parameters
 @creates("generator")
 def binomial(count: Tensor, prob: Tensor) -> Tensor:
     """Numbers of successes in `count` trials with the chances `prob`, which broadcast.
@@ -245,6 +250,7 @@ def binomial(count: Tensor, prob: Tensor) -> Tensor:
 
 
 @for_each_element
+@reading_parameters
 @creates("generator")
 def _standard_gamma(input: Tensor) -> Tensor:
     """Numbers of gamma distributions with the shapes in `input`, and scale one.

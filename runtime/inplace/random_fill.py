@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.randomness import filling_each_example
+from ..batching.randomness import filling_each_example, reading_parameters
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
 from ..dtypes.promotion import type_name
@@ -99,6 +99,7 @@ def _largest(dtype: np.dtype[Any]) -> int:
 
 
 @filling_each_example
+@reading_parameters
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Write 1 with a probability, a number or a tensor that broadcasts, and 0 otherwise."""
     chances = p.array if isinstance(p, Tensor) else np.asarray(p)
