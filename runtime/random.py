@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from .core.tensor import Tensor, wrap
 from .dispatch.registry import ops
 from .functions.creation import array_like, float_dtype, leaf, size_of
 from .functions.creation_options import PLACE, creates
+from .functions.splitting import common_shape
+from .inplace.keywords import write_out
 
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
@@ -131,13 +133,14 @@ def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tenso
 
 @for_each_example
 @reading_parameters
-@creates(*PLACE, "out", "generator")
+@creates(*PLACE, "generator")
 def normal(
     mean: Tensor | float,
     std: Tensor | float = 1.0,
     size: Any = None,
     *,
     dtype: Any = None,
+    out: Tensor | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Normal numbers of the given means and standard deviations, tensors or numbers.
@@ -154,28 +157,37 @@ def normal(
             "normal() takes size, dtype and requires_grad only where mean and std are numbers"
         )
     if tensors:
-        shape = np.broadcast_shapes(*(value.array.shape for value in tensors))
-        dtype = tensors[0].array.dtype
+        shape: tuple[int, ...] = common_shape([value.array.shape for value in tensors])
+        dtype = tensors[0].array.dtype if out is None else out.array.dtype
     elif size is None:
         raise TypeError("normal() needs a size where mean and std are numbers")
     else:
-        shape, dtype = size_of("normal", (size,), {}), float_dtype(dtype)
+        shape = size_of("normal", (size,), {})
+        dtype = float_dtype(out.array.dtype if dtype is None and out is not None else dtype)
     drawn = _standard_normal(shape, dtype) * spread + center
-    return leaf(_cast(drawn, dtype), requires_grad)
+    made = leaf(_cast(drawn, dtype), requires_grad)
+    return made if out is None else cast("Tensor", write_out("normal", made, out))
 
 
 @for_each_element
 @reading_parameters
-@creates("out", "generator")
-def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
-    """1 with the probabilities of `input`, or with `p` everywhere; 0 otherwise."""
+@creates("generator")
+def bernoulli(input: Tensor, p: float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """1 with the probabilities of `input`, or with `p` everywhere; 0 otherwise.
+
+    `out` may have another dtype.
+    """
     chances = array_like("bernoulli", input)
     if p is None and chances.dtype.kind != "f":
         raise NotImplementedError(f"bernoulli: probabilities are real, not {chances.dtype}")
     wanted = chances if p is None else np.asarray(p)
     if np.any((wanted < 0) | (wanted > 1)):
         raise RuntimeError("bernoulli expects all probabilities to be in [0, 1]")
-    return wrap(_cast(generator().random(chances.shape) < wanted, chances.dtype))
+    dtype = chances.dtype if out is None else out.array.dtype
+    if dtype.kind == "c":
+        raise NotImplementedError(f'"bernoulli_tensor_cpu_self_" not implemented for {dtype}')
+    made = wrap(_cast(generator().random(chances.shape) < wanted, dtype))
+    return made if out is None else cast("Tensor", write_out("bernoulli", made, out))
 
 
 @for_each_example

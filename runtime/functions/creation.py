@@ -214,11 +214,36 @@ def _real(value: Any) -> Real:
 def linspace(
     start: Real, end: Real, steps: int, *, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """`steps` numbers from `start` to `end`, both included."""
+    """`steps` numbers from `start` to `end`, both included; 0-dim tensors are taken as numbers.
+
+    Complex if one of them is. RuntimeError for tensors with dimensions.
+    """
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    values = np.linspace(start, end, steps)
-    return leaf(values.astype(float_dtype(dtype)), requires_grad)
+    first, last = _bound("linspace", "start", start), _bound("linspace", "end", end)
+    values = np.linspace(first, last, steps)
+    return leaf(values.astype(_dtype_between(first, last, dtype)), requires_grad)
+
+
+def _bound(name: str, role: str, value: Any) -> Real:
+    """A bound as a Python number."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got {role} with "
+            f"{value.ndim} dimension(s)."
+        )
+    return _real(value)
+
+
+def _dtype_between(first: Any, last: Any, dtype: Any) -> np.dtype[Any]:
+    """The dtype of numbers between two; TypeError for a real one between complex numbers."""
+    is_complex = isinstance(first, complex) or isinstance(last, complex)
+    if not is_complex:
+        return float_dtype(dtype)
+    chosen = np.result_type(get_default_dtype(), np.complex64) if dtype is None else np.dtype(dtype)
+    if chosen.kind != "c":
+        raise RuntimeError(f"inferred dtype of complex numbers can't be safely cast to {chosen}")
+    return chosen
 
 
 @creates(*PLACE, "out")
@@ -232,11 +257,12 @@ def logspace(
     dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """`steps` numbers from `base**start` to `base**end`, in constant ratio."""
+    """`steps` numbers from `base**start` to `base**end`, in constant ratio: see `linspace`."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    values = np.logspace(start, end, steps, base=base)
-    return leaf(values.astype(float_dtype(dtype)), requires_grad)
+    first, last = _bound("logspace", "start", start), _bound("logspace", "end", end)
+    values = np.logspace(first, last, steps, base=base)
+    return leaf(values.astype(_dtype_between(first, last, dtype)), requires_grad)
 
 
 @creates(*PLACE, "out")

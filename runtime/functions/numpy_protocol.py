@@ -138,6 +138,11 @@ class ValueMethods:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
+    def __reversed__(self: Any) -> Tensor:
+        if self.array.ndim == 0:
+            return cast("Tensor", self)
+        return cast("Tensor", self.flip(0))
+
     def __contains__(self, element: Any) -> bool:
         if not (
             hasattr(element, "array") or isinstance(element, int | float | complex | np.number)

@@ -102,6 +102,7 @@ def _largest(dtype: np.dtype[Any]) -> int:
 @reading_parameters
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Write 1 with a probability, a number or a tensor that broadcasts, and 0 otherwise."""
+    _refuse(self, "bernoulli_", "c")
     chances = p.array if isinstance(p, Tensor) else np.asarray(p)
     if np.any((chances < 0) | (chances > 1)):
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
