@@ -93,6 +93,7 @@ from .functions.creation import array as array
 from .functions.creation import as_tensor as as_tensor
 from .functions.creation import empty as empty
 from .functions.creation import empty_like as empty_like
+from .functions.creation import empty_permuted as empty_permuted
 from .functions.creation import empty_strided as empty_strided
 from .functions.creation import eye as eye
 from .functions.creation import from_numpy as from_numpy
@@ -170,6 +171,7 @@ if _TYPE_CHECKING:
     from . import nn as nn
     from . import ops as ops
     from . import optim as optim
+    from . import quasirandom as quasirandom
     from . import serialization as serialization
     from . import special as special
     from . import testing as testing
@@ -205,6 +207,7 @@ if _TYPE_CHECKING:
     from .functions.elements import vander as vander
     from .functions.foreign_memory import asarray as asarray
     from .functions.foreign_memory import from_dlpack as from_dlpack
+    from .functions.foreign_memory import from_file as from_file
     from .functions.foreign_memory import frombuffer as frombuffer
     from .functions.foreign_memory import to_dlpack as to_dlpack
     from .functions.legacy import BoolTensor as BoolTensor
@@ -358,7 +361,7 @@ _FURTHER = {
     ".functions.elements": (
         "histogram isin isreal nonzero_static range scalar_tensor unravel_index vander"
     ),
-    ".functions.foreign_memory": "asarray from_dlpack frombuffer to_dlpack",
+    ".functions.foreign_memory": "asarray from_dlpack from_file frombuffer to_dlpack",
     ".functions.legacy": (
         "BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
         "LongTensor ShortTensor set_default_tensor_type"
@@ -416,6 +419,7 @@ _LAZY = {
             "nn",
             "ops",
             "optim",
+            "quasirandom",
         )
     },
     **{

@@ -119,6 +119,38 @@ def empty_strided(
     return leaf(np.lib.stride_tricks.as_strided(memory, tuple(size), steps), requires_grad)
 
 
+@creates(*PLACE)
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor whose elements are not set, with its dimensions in an order in memory.
+
+    `physical_layout` names them from the outermost to the innermost; RuntimeError unless each is
+    there once.
+    """
+    layout = list(physical_layout)
+    if len(size) != len(layout):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {len(size)} is not equal to len(physical_layout) = {len(layout)}"
+        )
+    for place, dim in enumerate(layout):
+        if not 0 <= dim < len(layout):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(layout) - 1}, but got "
+                f"{dim} at index {place}): dimensions are counted from the front"
+            )
+    if len(set(layout)) < len(layout):
+        raise RuntimeError("Duplicate dim not allowed")
+    lengths = size_of("empty_permuted", (size,), {})
+    memory = np.empty([lengths[dim] for dim in layout], float_dtype(dtype))
+    return leaf(memory.transpose([layout.index(dim) for dim in range(len(layout))]), requires_grad)
+
+
 @creates(*PLACE, "out")
 @np.errstate(all="ignore")
 def full(
