@@ -169,6 +169,7 @@ if _TYPE_CHECKING:
     from . import nn as nn
     from . import ops as ops
     from . import optim as optim
+    from . import quasirandom as quasirandom
     from . import serialization as serialization
     from . import special as special
     from . import testing as testing
@@ -418,6 +419,7 @@ _LAZY = {
             "ops",
             "optim",
             "profiler",
+            "quasirandom",
         )
     },
     **{

@@ -8,11 +8,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from .batching.randomness import for_each_element, for_each_example
+from .batching.randomness import for_each_element, for_each_example, reading_parameters
 from .core.modes import is_grad_enabled
 from .core.random_draws import (
     cast_numbers,
@@ -37,7 +37,8 @@ from .dispatch.registry import ops
 from .dtypes.promotion import type_name
 from .functions.creation import array_like, float_dtype, leaf, size_of
 from .functions.creation_options import PLACE, creates
-from .functions.splitting import broadcast_shapes
+from .functions.splitting import common_shape
+from .inplace.keywords import write_out
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -155,13 +156,15 @@ def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tenso
 
 
 @for_each_example
-@creates(*PLACE, "out", "generator")
+@reading_parameters
+@creates(*PLACE, "generator")
 def normal(
     mean: Tensor | float,
     std: Tensor | float = 1.0,
     size: Any = None,
     *,
     dtype: Any = None,
+    out: Tensor | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Normal numbers of the given means and standard deviations, tensors or numbers.
@@ -173,36 +176,45 @@ def normal(
     check_spread(spread)
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
     if tensors:
-        found = tensors[0].array.dtype
+        found = tensors[0].array.dtype if out is None else out.array.dtype
         if size is not None or requires_grad or (dtype is not None and np.dtype(dtype) != found):
             raise TypeError(
                 "normal() takes size, dtype and requires_grad only where mean and std are numbers"
             )
-        shape: tuple[int, ...] = broadcast_shapes(*(value.array.shape for value in tensors))
-        dtype = found
+        shape: tuple[int, ...] = common_shape([value.array.shape for value in tensors])
+        made = leaf(cast_numbers(standard_normal(shape, found) * spread + center, found), False)
     elif size is None:
         raise TypeError("normal() needs a size where mean and std are numbers")
     else:
-        shape, dtype = size_of("normal", (size,), {}), float_dtype(dtype)
-        return leaf(normal_numbers(mean, std, shape, dtype), requires_grad)
-    drawn = standard_normal(shape, dtype) * spread + center
-    return leaf(cast_numbers(drawn, dtype), requires_grad)
+        shape = size_of("normal", (size,), {})
+        dtype = float_dtype(out.array.dtype if dtype is None and out is not None else dtype)
+        made = leaf(normal_numbers(mean, std, shape, dtype), requires_grad)
+    return made if out is None else cast("Tensor", write_out("normal", made, out))
 
 
 @for_each_element
-@creates("out", "generator")
-def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
-    """1 with the probabilities of `input`, or with `p` everywhere; 0 otherwise."""
+@reading_parameters
+@creates("generator")
+def bernoulli(input: Tensor, p: float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """1 with the probabilities of `input`, or with `p` everywhere; 0 otherwise.
+
+    `out` may have another dtype.
+    """
     chances = array_like("bernoulli", input)
     if p is None and chances.dtype.kind != "f":
         raise NotImplementedError(f"bernoulli: probabilities are real, not {chances.dtype}")
     wanted = chances if p is None else np.asarray(p)
     if np.any((wanted < 0) | (wanted > 1)):
         raise RuntimeError("bernoulli expects all probabilities to be in [0, 1]")
-    return wrap(cast_numbers(generator().random(chances.shape) < wanted, chances.dtype))
+    dtype = chances.dtype if out is None else out.array.dtype
+    if dtype.kind == "c":
+        raise NotImplementedError(f'"bernoulli_tensor_cpu_self_" not implemented for {dtype}')
+    made = wrap(cast_numbers(generator().random(chances.shape) < wanted, dtype))
+    return made if out is None else cast("Tensor", write_out("bernoulli", made, out))
 
 
 @for_each_example
+@reading_parameters
 @creates("out", "generator")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Indices drawn with the weights in each row of `input` (one or two dimensions)."""
@@ -236,6 +248,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
 
 
 @for_each_element
+@reading_parameters
 @creates("generator")
 def poisson(input: Tensor) -> Tensor:
     """Counts of the rates in `input`; their gradient by the rates is zero, as in PyTorch.
@@ -251,6 +264,7 @@ def poisson(input: Tensor) -> Tensor:
 
 
 @for_each_example
+@reading_parameters
 @creates("generator")
 def binomial(count: Tensor, prob: Tensor) -> Tensor:
     """Numbers of successes in `count` trials with the chances `prob`, which broadcast.
@@ -271,6 +285,7 @@ def binomial(count: Tensor, prob: Tensor) -> Tensor:
 
 
 @for_each_element
+@reading_parameters
 @creates("generator")
 def _standard_gamma(input: Tensor) -> Tensor:
     """Numbers of gamma distributions with the shapes in `input`, and scale one.

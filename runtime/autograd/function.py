@@ -9,8 +9,8 @@ from weakref import ref
 
 import numpy as np
 
-from ..batching.batched import Batched
 from ..core.apply_modes import apply_modes
+from ..core.levels import has_open_levels
 from ..core.modes import is_grad_enabled, mode, no_grad
 from ..core.node import Node, OutputNode, next_sequence_nr
 from ..core.tensor import Tensor, wrap
@@ -24,7 +24,7 @@ from ..inplace.rebase_history import check_recordable
 from ..kernels.reductions.unbroadcast import ShapeDtype, reduce_to
 from .context import ContextNode, FunctionCtx
 from .function_jvp import attach_tangents, innermost_level, is_differentiable
-from .function_vmap import apply_batched
+from .function_vmap import apply_batched, is_batched
 from .once_differentiable import once_differentiable as once_differentiable
 from .returned import (
     alias_of,
@@ -256,7 +256,7 @@ class Function:
             args = bound.args
         elif kwargs:
             args = _in_order(cls.forward, args, kwargs)
-        if any(type(arg) is Batched for arg in args):
+        if has_open_levels() and is_batched(args):
             return apply_batched(cls, args, cls.vmap is not Function.vmap)
         level = innermost_level(args)
         primals = args if level is None else tuple(split(arg, level)[0] for arg in args)

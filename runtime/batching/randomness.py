@@ -8,9 +8,10 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from ..core.levels import has_open_levels, open_levels
+from ..core.random_generator import refuse_chance
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
-from .batched import Batched, Level, batch, physical
+from .batched import Batched, Level, aligned, batch, is_of, physical
 from .call import in_loop
 
 _Drawing = TypeVar("_Drawing", bound=Callable[..., Any])
@@ -48,6 +49,32 @@ def for_each_element(draw: _Drawing) -> _Drawing:
     return drawn  # type: ignore[return-value]
 
 
+def reading_parameters(draw: _Drawing) -> _Drawing:
+    """Let a function of distributions refuse parameters that it cannot read inside `vmap`.
+
+    RuntimeError where examples must not draw, and where they have other parameters but are to have
+    the same numbers.
+    """
+
+    @wraps(draw)
+    def drawn(*args: Any, **kwargs: Any) -> Any:
+        if has_open_levels():
+            _refuse_unreadable(args, kwargs)
+        return draw(*args, **kwargs)
+
+    return drawn  # type: ignore[return-value]
+
+
+def _refuse_unreadable(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    for level in open_levels():
+        refuse_chance(level)
+    if any(type(value) is Batched for value in (*args, *kwargs.values())):
+        raise RuntimeError(
+            "Vmap does not currently support same randomness with a batched tensor input: a "
+            "distribution that is another one for each example needs randomness='different'"
+        )
+
+
 def filling_each_example(fill: _Drawing) -> _Drawing:
     """Let a method that fills a tensor with random numbers fill the examples of a batched one."""
 
@@ -57,19 +84,30 @@ def filling_each_example(fill: _Drawing) -> _Drawing:
         if type(self) is not Batched:
             if level is not None:
                 raise RuntimeError(
-                    "vmap: a tensor that is the same for all examples cannot be filled with random "
-                    "numbers that differ: write to a clone() of one that is not"
+                    "vmap: different inplace randomness on an unbatched tensor, which is the same "
+                    "for all examples, is not possible: write to a clone() of one that is not"
                 )
             return fill(self, *args, **kwargs)
         if level is not None and self.level is level:
             with _one_example(level):
-                filled(self.physical, *args, **kwargs)
+                filled(
+                    self.physical,
+                    *(_beside(value, self) for value in args),
+                    **{name: _beside(value, self) for name, value in kwargs.items()},
+                )
             return self
         one: Tensor = ops.select(self.physical, 0, 0).detach().clone()
         self.physical.copy_(fill(one, *args, **kwargs))
         return self
 
     return filled  # type: ignore[return-value]
+
+
+def _beside(value: Any, written: Batched) -> Any:
+    """The examples of a parameter, to be broadcast against those of the tensor that is filled."""
+    if is_of(value, written.level):
+        return aligned(value, written.ndim, written.level)
+    return value
 
 
 def _level_of_differences() -> Level | None:

@@ -14,7 +14,7 @@ _INLINE_MODULES: Final = {
     "elementwise.arithmetic": "times pow_scalar clamp rsub_scalar",
     "shape.views": (
         "alias cat expand flip permute permute_backward squeeze stack "
-        "t transpose unbind unsqueeze view copied to_copy sum_to_size"
+        "t transpose unbind unsqueeze view cloned copied to_copy sum_to_size"
     ),
     "shape.layout": "diagonal split split_with_sizes",
     "indexing.slices": "select slice_view",

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from .devices import CPU, check_device
-from .levels import has_open_levels, open_levels
+from .levels import Level, has_open_levels, open_levels
 from .tensor import Tensor, wrap
 
 DEFAULT_SEED: Final = 67280421310721
@@ -175,12 +175,7 @@ def generator() -> np.random.Generator:
     RuntimeError inside `vmap`, unless all examples are to have the same numbers.
     """
     for level in open_levels() if has_open_levels() else ():
-        if level.randomness == "error":
-            raise RuntimeError(
-                "vmap: called random operation while in randomness error mode. Please either use "
-                "the 'same' or 'different' randomness flags on vmap or perform the randomness "
-                "operation out of vmap"
-            )
+        refuse_chance(level)
         if level.randomness == "different":
             raise NotImplementedError(
                 "vmap(randomness='different') is not supported by this function: draw the random "
@@ -191,6 +186,16 @@ def generator() -> np.random.Generator:
     record: Callable[[Generator], Any] | None = getattr(_chosen, "record", None)
     drawn_from: np.random.Generator = source.numpy if record is None else record(source)
     return drawn_from
+
+
+def refuse_chance(level: Level) -> None:
+    """Raise RuntimeError for a call of `vmap` that does not say how its examples draw."""
+    if level.randomness == "error":
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use "
+            "the 'same' or 'different' randomness flags on vmap or perform the randomness "
+            "operation out of vmap"
+        )
 
 
 @contextmanager

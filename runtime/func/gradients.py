@@ -20,7 +20,7 @@ from ..dtypes.kinds import DIFFERENTIABLE_KINDS
 from ..forward_ad.dual import tangents_of, with_tangents, without_tangents
 from ..functions.creation import ones_like, zeros_like
 from .arrays import takes_arrays
-from .trees import leaves_of, map_leaves, with_leaves
+from .trees import leaves_of, map_leaves, outline, with_leaves
 
 
 class Leaves:
@@ -144,7 +144,7 @@ def grad_and_value(
             given[number] = tree
         with enable_grad():
             result = func(*given, **kwargs)
-        value, aux = _pair(result, "grad_and_value") if has_aux else (result, None)
+        value, aux = pair(result, "grad_and_value(f)(*args)") if has_aux else (result, None)
         _check_number(value)
         root = expose(value, leaves.batches)
         is_outer = leaves.outer([root])
@@ -171,24 +171,18 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     leaves = Leaves(primals)
     with enable_grad():
         result = func(*leaves.given)
-    result, aux = _pair(result, "vjp") if has_aux else (result, None)
-    outputs = leaves_of(result)
-    for output in outputs:
-        if not isinstance(output, Tensor):
-            raise RuntimeError(
-                f"vjp(f, *primals): Expected f(*primals) to return only tensors, got unsupported "
-                f"type {type(output)}"
-            )
+    result, aux = pair(result, "vjp(f, *primals)") if has_aux else (result, None)
+    outputs = tensors_of(result, "vjp(f, *primals)")
     batches = leaves.batches
     roots = [expose(output, batches) for output in outputs]
     is_outer = leaves.outer(roots)
     cut = _kept if records and is_outer else _cut
 
     def pull_back(
-        *cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
+        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
     ) -> Any:
         given = leaves_of(cotangents)
-        _check_cotangents(given, outputs)
+        _check_cotangents(cotangents, result)
         tracked = any(cotangent.requires_grad for cotangent in given)
         recorded = is_grad_enabled() and (is_outer or tracked)
         return leaves.gradients(
@@ -205,11 +199,15 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
 
 def checked(argnums: int | tuple[int, ...], args: tuple[Any, ...]) -> list[int]:
     """The positions of the arguments to differentiate by, counted from the front."""
+    if not isinstance(argnums, int | tuple):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     numbers = [argnums] if isinstance(argnums, int) else list(argnums)
     if not numbers:
         raise RuntimeError("argnums must be non-empty")
     for number in numbers:
-        if not isinstance(number, int) or not -len(args) <= number < len(args):
+        if not isinstance(number, int):
+            raise RuntimeError(f"argnum must be int, got: {type(number)}")
+        if not -len(args) <= number < len(args):
             raise RuntimeError(f"Got argnum={number}, but only {len(args)} positional inputs")
     numbers = [number % len(args) for number in numbers]
     if len(set(numbers)) < len(numbers):
@@ -217,20 +215,38 @@ def checked(argnums: int | tuple[int, ...], args: tuple[Any, ...]) -> list[int]:
     return numbers
 
 
-def _pair(result: Any, name: str) -> tuple[Any, Any]:
+def pair(result: Any, call: str) -> tuple[Any, Any]:
+    """The output and what is returned beside it, which must be tensors, or nested with tensors."""
     if not (isinstance(result, tuple) and len(result) == 2):
         raise RuntimeError(
-            f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux "
-            "is True"
+            f"{call}: output of function f should be a tuple: (output, aux) if has_aux is True"
         )
+    for leaf in leaves_of(result[1]):
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"{call}: aux: Expected tensors, got unsupported type {type(leaf)}")
     return result
+
+
+def tensors_of(result: Any, call: str) -> list[Tensor]:
+    """The tensors that a function has returned; RuntimeError if there are none, or other values."""
+    outputs = leaves_of(result)
+    if not outputs:
+        raise RuntimeError(
+            f"{call}: Expected f to be a function that has non-empty output (got output = {result})"
+        )
+    for output in outputs:
+        if not isinstance(output, Tensor):
+            raise RuntimeError(
+                f"{call}: expected f(*primals) to return only tensors, got unsupported type "
+                f"{type(output)}"
+            )
+    return outputs
 
 
 def _check_number(value: Any) -> None:
     if not isinstance(value, Tensor):
         raise RuntimeError(
-            "grad_and_value(f)(*args): Expected f(*args) to return a tensor, got unsupported type "
-            f"{type(value)}"
+            f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}"
         )
     if value.ndim:
         raise RuntimeError(
@@ -239,13 +255,14 @@ def _check_number(value: Any) -> None:
         )
 
 
-def _check_cotangents(given: list[Any], outputs: list[Any]) -> None:
-    if len(given) != len(outputs):
+def _check_cotangents(cotangents: Any, result: Any) -> None:
+    given, wanted = outline(cotangents), outline(result)
+    if given != wanted:
         raise RuntimeError(
-            f"Expected pytree structure of cotangents to be the same as pytree structure of "
-            f"outputs to the function: {len(given)} tensors for {len(outputs)}"
+            "Expected pytree structure of cotangents to be the same as pytree structure of "
+            f"outputs to the function. cotangents: {given}, outputs: {wanted}"
         )
-    for cotangent, output in zip(given, outputs, strict=True):
+    for cotangent, output in zip(leaves_of(cotangents), leaves_of(result), strict=True):
         if cotangent.shape != output.shape:
             raise RuntimeError(
                 f"vjp: a cotangent of shape {list(cotangent.shape)} for a result of shape "

@@ -12,7 +12,7 @@ from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..functions.creation import zeros_like
 from .arrays import takes_arrays
-from .gradients import checked, vjp
+from .gradients import checked, pair, vjp
 from .tangents import jvp
 from .trees import leaves_of, map_leaves, with_leaves
 from .vmap import vmap
@@ -30,19 +30,24 @@ def jacrev(
     """A function that computes the Jacobian of `func` by reverse mode, `chunk_size` rows at a time.
 
     For a result of shape `a` and an argument of shape `b` it has shape `a + b`. Of several results
-    or arguments there is a tree of Jacobians, that of the results outside.
+    or arguments there is a tree of Jacobians, that of the results outside. With `chunk_size` 1 the
+    rows are computed without `vmap`. RuntimeError for complex arguments or results.
     """
+    if chunk_size is not None and chunk_size < 1:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @takes_arrays
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         numbers = checked(argnums, args)
         primals = tuple(args[number] for number in numbers)
+        _refuse_complex(primals, "jacrev", "input")
 
         def of_primals(*given: Any) -> Any:
             return func(*_replaced(args, numbers, given), **kwargs)
 
         result, pull_back, *aux = vjp(of_primals, *primals, has_aux=has_aux)
+        _refuse_complex(result, "jacrev", "output")
         outputs = leaves_of(result)
         blocks = []
         for number, output in enumerate(outputs):
@@ -55,7 +60,12 @@ def jacrev(
                 ]
                 return pull_back(with_leaves(result, cotangents))
 
-            rows = vmap(row, chunk_size=chunk_size)(basis) if len(basis) else _no_rows(primals)
+            if not len(basis):
+                rows = _no_rows(primals)
+            elif chunk_size == 1:
+                rows = _stacked([row(cotangent) for cotangent in ops.unbind(basis)])
+            else:
+                rows = vmap(row, chunk_size=chunk_size)(basis)
             blocks.append(map_leaves(partial(_unflattened, output), rows))
         found = [block[0] if isinstance(argnums, int) else block for block in blocks]
         jacobian = _like(result, found)
@@ -71,13 +81,17 @@ def jacfwd(
     *,
     randomness: str = "error",
 ) -> Callable[..., Any]:
-    """A function that computes the Jacobian of `func` by forward mode: see `jacrev`."""
+    """A function that computes the Jacobian of `func` by forward mode: see `jacrev`.
+
+    RuntimeError for complex arguments or results.
+    """
 
     @takes_arrays
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         numbers = checked(argnums, args)
         primals = tuple(args[number] for number in numbers)
+        _refuse_complex(primals, "jacfwd", "input")
         leaves = leaves_of(primals)
 
         def of_primals(*given: Any) -> Any:
@@ -100,8 +114,9 @@ def jacfwd(
                 result, *aux = map_leaves(lambda t: ops.select(t, -1, 0), same)
             else:
                 found = of_primals(*primals)
-                result, *aux = found if has_aux else (found,)
+                result, *aux = pair(found, "jacfwd(f)(*args)") if has_aux else (found,)
                 slopes = map_leaves(lambda t: t.new_zeros((*t.shape, 0)), result)
+            _refuse_complex(result, "jacfwd", "output")
             shaped = [
                 ops.reshape(slope, (*slope.shape[:-1], *leaf.shape)) for slope in leaves_of(slopes)
             ]
@@ -121,6 +136,15 @@ def hessian(func: Callable[..., Any], argnums: ArgNums = 0) -> Callable[..., Any
     return jacfwd(jacrev(func, argnums), argnums)
 
 
+def _refuse_complex(tree: Any, name: str, role: str) -> None:
+    for number, leaf in enumerate(leaves_of(tree)):
+        if isinstance(leaf, Tensor) and leaf.dtype.kind == "c":
+            raise RuntimeError(
+                f"{name}: Expected all {role}s to be real but received complex tensor at "
+                f"flattened {role} idx: {number}"
+            )
+
+
 def _replaced(args: tuple[Any, ...], numbers: list[int], given: tuple[Any, ...]) -> list[Any]:
     replaced = list(args)
     for number, value in zip(numbers, given, strict=True):
@@ -137,6 +161,12 @@ def _basis(like: Tensor) -> Tensor:
 def _unflattened(output: Tensor, rows: Tensor) -> Tensor:
     """The Jacobian whose rows, one for each element of an output, lie along the first dimension."""
     return ops.reshape(rows, (*output.shape, *rows.shape[1:]))
+
+
+def _stacked(rows: list[Any]) -> Any:
+    """The leaves of like trees, stacked, in a tree like them."""
+    columns = zip(*map(leaves_of, rows), strict=True)
+    return with_leaves(rows[0], [ops.stack(list(column)) for column in columns])
 
 
 def _no_rows(primals: tuple[Any, ...]) -> Any:

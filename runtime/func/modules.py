@@ -67,7 +67,10 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
 def stack_module_state(
     models: Sequence[Module],
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """The parameters and the buffers of like modules, stacked by name: for `vmap` over models."""
+    """The parameters and the buffers of like modules, stacked by name: for `vmap` over models.
+
+    RuntimeError for modules that differ in class, mode, or in what of them requires grad.
+    """
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     if len({type(model) for model in models}) > 1:
@@ -84,6 +87,8 @@ def stack_module_state(
 def _stacked(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     stacked = {}
     for name, first in states[0].items():
+        if len({state[name].requires_grad for state in states}) > 1:
+            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
         tensor = ops.stack([state[name].detach() for state in states])
         stacked[name] = tensor.requires_grad_() if first.requires_grad else tensor
     return stacked

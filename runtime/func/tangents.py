@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..core.tensor import Tensor
 from ..functions.creation import zeros_like
 from .arrays import takes_arrays
-from .gradients import vjp
-from .trees import leaves_of, map_leaves, with_leaves
+from .gradients import pair, tensors_of, vjp
+from .trees import leaves_of, map_leaves, outline, with_leaves
+
+_JVP: Final = "jvp(f, primals, tangents)"
 
 
 @takes_arrays
@@ -30,26 +32,21 @@ def jvp(
 
     RuntimeError where primals and tangents do not fit each other.
     """
-    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
-        raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to be tuples")
-    given, directions = leaves_of(primals), leaves_of(tangents)
-    if len(given) != len(directions) or not given:
+    if not isinstance(primals, tuple):
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals and tangents to have the same python "
-            f"structure: {len(given)} and {len(directions)} tensors"
+            f"{_JVP}: Expected primals to be a tuple, of the arguments of f, got {type(primals)}"
         )
+    given, directions = leaves_of(primals), leaves_of(tangents)
+    if not given:
+        raise RuntimeError(f"{_JVP}: Expected primals to contain at least one Tensor.")
+    _check_structure(_JVP, primals, tangents)
     with dual_level():
         duals = [_dual(*pair) for pair in zip(given, directions, strict=True)]
         result = func(*with_leaves(primals, duals))
         aux = None
         if has_aux:
-            if not (isinstance(result, tuple) and len(result) == 2):
-                raise RuntimeError(
-                    "jvp(f, primals, tangents): output of function f should be a tuple: "
-                    "(output, aux) if has_aux is True"
-                )
-            result, aux = result
-        outputs = [_unpacked(output, strict) for output in leaves_of(result)]
+            result, aux = pair(result, _JVP)
+        outputs = [_unpacked(output, strict) for output in tensors_of(result, _JVP)]
         values = with_leaves(result, [primal for primal, _ in outputs])
         slopes = with_leaves(result, [tangent for _, tangent in outputs])
         if has_aux:
@@ -68,6 +65,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     zeros = map_leaves(lambda output: zeros_like(output.detach()), result)
 
     def push_forward(*tangents: Any) -> Any:
+        _check_structure("linearize", primals, tangents)
         for primal, tangent in zip(leaves_of(primals), leaves_of(tangents), strict=True):
             if primal.shape != tangent.shape:
                 raise RuntimeError(
@@ -79,28 +77,31 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     return result, push_forward
 
 
+def _check_structure(call: str, primals: Any, tangents: Any) -> None:
+    given, wanted = outline(tangents), outline(primals)
+    if given != wanted:
+        raise RuntimeError(
+            f"{call}: Expected primals and tangents to have the same python structure, but got "
+            f"primals {wanted} and tangents {given}"
+        )
+
+
 def _dual(primal: Any, tangent: Any) -> Tensor:
-    for role, value in (("primal", primal), ("tangent", tangent)):
+    for role, value in (("primals", primal), ("tangents", tangent)):
         if not isinstance(value, Tensor):
             raise RuntimeError(
-                f"jvp(f, primals, tangents): Expected each {role} to be a tensor, got unsupported "
-                f"type {type(value)}"
+                f"{_JVP}: Expected {role} to only contain Tensors, got {type(value)}"
             )
     if primal.shape != tangent.shape:
         raise RuntimeError(
-            f"jvp(f, primals, tangents): a tangent of shape {list(tangent.shape)} for a primal of "
+            f"{_JVP}: a tangent of shape {list(tangent.shape)} for a primal of "
             f"shape {list(primal.shape)}"
         )
     return make_dual(primal, tangent)
 
 
-def _unpacked(output: Any, strict: bool) -> tuple[Any, Any]:
+def _unpacked(output: Tensor, strict: bool) -> tuple[Any, Any]:
     """The primal and the tangent of a result."""
-    if not isinstance(output, Tensor):
-        raise RuntimeError(
-            "jvp(f, primals, tangents): Expected f(*primals) to return only tensors, got "
-            f"unsupported type {type(output)}"
-        )
     primal, tangent = unpack_dual(output)
     if tangent is None:
         if strict:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..batching.batched import Batched, Level, batch, is_of
 from ..core import levels
+from ..core.random_generator import get_rng_state, set_rng_state
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops
 from .arrays import takes_arrays
@@ -33,8 +34,9 @@ def vmap(
     differ between examples; drawing some is an error unless this is said. `chunk_size`: as many
     examples at a time.
 
-    ValueError for arguments that `in_dims` does not fit, for sizes that differ, and for results
-    that are no tensors.
+    A result whose `out_dims` is None is that of all examples, and may be anything that is not
+    batched. ValueError for arguments that `in_dims` does not fit, for sizes that differ, and for
+    other results that are no tensors.
     """
     if randomness not in _RANDOMNESS:
         raise RuntimeError(
@@ -47,14 +49,17 @@ def vmap(
     @takes_arrays
     @wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
-        dims = _dims_of(in_dims, args)
+        dims = _dims_of(in_dims, args, f"vmap({_name_of(func)}, in_dims={in_dims}, ...)(<inputs>)")
         leaves = leaves_of(args)
         stacked = [_in_front(leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)]
         is_batched = [dim is not None for dim in dims]
         size = _size(stacked, is_batched)
         step = chunk_size or max(size, 1)
+        state = get_rng_state() if randomness == "same" and step < size else None
         chunks = []
         for start in range(0, max(size, 1), step):
+            if state is not None:
+                set_rng_state(state)
             part = [
                 ops.narrow(leaf, 0, start, min(step, size - start))
                 if flag and step < size
@@ -68,46 +73,51 @@ def vmap(
     return batched
 
 
-def _dims_of(in_dims: Any, args: tuple[Any, ...]) -> list[int | None]:
+def _name_of(func: Callable[..., Any]) -> str:
+    while isinstance(func, partial):
+        func = func.func
+    return getattr(func, "__name__", repr(func))
+
+
+def _dims_of(in_dims: Any, args: tuple[Any, ...], call: str) -> list[int | None]:
     """The dimension of each tensor that counts the examples."""
+    if not isinstance(in_dims, int | tuple):
+        raise ValueError(
+            f"{call}: expected `in_dims` to be int or a (potentially nested) tuple matching the "
+            f"structure of inputs, got: {type(in_dims)}."
+        )
     if not args:
         raise ValueError(
-            "vmap: got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
-            "function with no inputs. The latter is unsupported."
-        )
-    if not isinstance(in_dims, int | tuple | list):
-        raise ValueError(
-            f"vmap: expected `in_dims` to be int or a (potentially nested) tuple matching the "
-            f"structure of inputs, got: {type(in_dims)}."
+            f"{call}: got no inputs. Maybe you forgot to add inputs, or you are trying to vmap "
+            "over a function with no inputs. The latter is unsupported."
         )
     try:
         found = spread(list(in_dims) if isinstance(in_dims, tuple) else in_dims, list(args))
     except ValueError as error:
         raise ValueError(
-            "vmap: in_dims is not compatible with the structure of inputs: "
-            f"{error} (in_dims={in_dims})"
+            f"{call}: in_dims is not compatible with the structure of `inputs`: {error}"
         ) from None
     for dim, leaf in zip(found, leaves_of(args), strict=True):
         if dim is None:
             continue
         if not isinstance(dim, int):
             raise ValueError(
-                f"vmap: got in_dim={dim} for an input, but in_dim must be either an integer "
+                f"{call}: Got in_dim={dim} for an input but in_dim must be either an integer "
                 "dimension or None."
             )
         if not isinstance(leaf, Tensor):
             raise ValueError(
-                f"vmap: got in_dim={dim} for an input but the input is of type {type(leaf)}. We "
+                f"{call}: Got in_dim={dim} for an input but the input is of type {type(leaf)}. We "
                 "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
             )
         if not -leaf.ndim <= dim < leaf.ndim:
             raise ValueError(
-                f"vmap: got in_dim={dim} for some input, but that input is a Tensor of "
+                f"{call}: Got in_dim={dim} for some input, but that input is a Tensor of "
                 f"dimensionality {leaf.ndim} so expected in_dim to satisfy "
                 f"-{leaf.ndim} <= in_dim < {leaf.ndim}."
             )
     if all(dim is None for dim in found):
-        raise ValueError("vmap: at least one input has to be batched: in_dims has no dimension")
+        raise ValueError(f"{call}: Expected at least one Tensor to vmap over: all dims are None")
     return found
 
 
@@ -147,49 +157,56 @@ def _run(
     try:
         given = [batch(t, level) if flag else t for t, flag in zip(leaves, is_batched, strict=True)]
         result = func(*with_leaves(structure, given))
-        return _unbatched(result, level, out_dims)
+        return _unbatched(result, level, out_dims, f"vmap({_name_of(func)}, ..., {out_dims=})")
     finally:
         levels.leave(level)
 
 
-def _unbatched(result: Any, level: Level, out_dims: Any) -> Any:
+def _unbatched(result: Any, level: Level, out_dims: Any, call: str) -> Any:
     """The results of all examples, along the dimension that is asked for."""
-    leaves = leaves_of(result)
-    for leaf in leaves:
-        if not isinstance(leaf, Tensor):
-            raise ValueError(
-                f"vmap: `func` must only return Tensors, got type {type(leaf)}. Did you mean to "
-                "use .item()?"
-            )
+    pairs = zip(leaves_of(result), _out_dims_of(out_dims, result, call), strict=True)
+    return with_leaves(result, [_placed(leaf, dim, level, call) for leaf, dim in pairs])
+
+
+def _out_dims_of(out_dims: Any, result: Any, call: str) -> list[int | None]:
+    """The dimension of each result along which its examples shall lie."""
+    if isinstance(result, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1:
+        out_dims = out_dims[0]
     try:
         dims = spread(out_dims, result)
     except ValueError as error:
-        raise ValueError(f"vmap: out_dims is not compatible with the outputs: {error}") from None
-    return with_leaves(
-        result, [_placed(leaf, dim, level) for leaf, dim in zip(leaves, dims, strict=True)]
-    )
+        raise ValueError(
+            f"{call}: out_dims is not compatible with the structure of `outputs`: {error}"
+        ) from None
+    if not all(dim is None or isinstance(dim, int) for dim in dims):
+        raise ValueError(
+            f"{call}: `out_dims` must be an int, None or a python collection of ints that says "
+            "where in the outputs the examples appear"
+        )
+    return dims
 
 
-def _placed(leaf: Tensor, dim: int | None, level: Level) -> Tensor:
+def _placed(leaf: Any, dim: int | None, level: Level, call: str) -> Any:
     if dim is None:
         if is_of(leaf, level):
-            raise ValueError("vmap: out_dim=None for an output that differs between examples")
+            raise ValueError(f"{call}: can not return a BatchedTensor when out_dim is None")
         return leaf
+    if not isinstance(leaf, Tensor):
+        raise ValueError(
+            f"{call}: the function must only return Tensors, got type {type(leaf)}. Did you mean "
+            "to set out_dims= to None for output?"
+        )
     if is_of(leaf, level):
         assert isinstance(leaf, Batched)
         stacked = leaf.physical
     else:
         stacked = ops.expand(leaf, (level.size, *leaf.shape))
-    if not -stacked.ndim <= dim < stacked.ndim:
-        raise IndexError(
-            f"vmap: out_dim={dim} for an output of {stacked.ndim} dimensions, examples included"
-        )
     return move(stacked, 0, normalize_dim(dim, stacked.ndim))
 
 
 def _joined(chunks: list[Any], out_dims: Any) -> Any:
     """The results of chunks, one behind the other."""
-    dims = spread(out_dims, chunks[0])
+    dims = _out_dims_of(out_dims, chunks[0], "vmap")
     columns = zip(*map(leaves_of, chunks), strict=True)
     joined = [
         column[0] if dim is None else ops.cat(list(column), dim)

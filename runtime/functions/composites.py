@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..batching.batched import Batched, batch
 from ..core.lazy import LazyModule
 from ..core.memory_format import contiguous_format, outermost_first, preserve_format, wrong_rank
 from ..core.memory_format import memory_format as MemoryFormat
@@ -119,6 +120,10 @@ def contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -
         return input
     if memory_format == preserve_format:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    if isinstance(input, Batched):
+        if input.is_contiguous(memory_format):
+            return input
+        return batch(contiguous(input.physical, memory_format), input.level)
     order = outermost_first(memory_format, array.ndim)
     if order is None:
         raise wrong_rank(memory_format)

@@ -148,18 +148,28 @@ def empty_permuted(
     dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor whose elements are not set, with its dimensions in this order in memory.
+    """A tensor whose elements are not set, with its dimensions in an order in memory.
 
-    RuntimeError unless `physical_layout` names each dimension once, the outermost first.
+    `physical_layout` names them from the outermost to the innermost; RuntimeError unless each is
+    there once.
     """
-    if sorted(physical_layout) != list(range(len(size))):
+    layout = list(physical_layout)
+    if len(size) != len(layout):
         raise RuntimeError(
-            f"empty_permuted: physical_layout {list(physical_layout)} must name each of "
-            f"{len(size)} dimensions once"
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {len(size)} is not equal to len(physical_layout) = {len(layout)}"
         )
-    lying = size_of("empty_permuted", (tuple(size[dim] for dim in physical_layout),), {})
-    memory = np.empty(lying, float_dtype(dtype))
-    return leaf(memory.transpose(np.argsort(physical_layout)), requires_grad)
+    for place, dim in enumerate(layout):
+        if not 0 <= dim < len(layout):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(layout) - 1}, but got "
+                f"{dim} at index {place}): dimensions are counted from the front"
+            )
+    if len(set(layout)) < len(layout):
+        raise RuntimeError("Duplicate dim not allowed")
+    lengths = size_of("empty_permuted", (size,), {})
+    memory = np.empty([lengths[dim] for dim in layout], float_dtype(dtype))
+    return leaf(memory.transpose([layout.index(dim) for dim in range(len(layout))]), requires_grad)
 
 
 @creates(*PLACE, "out")

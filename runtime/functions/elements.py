@@ -135,7 +135,10 @@ class ElementMethods:
     where = where
 
     def apply_(self: Any, callable: Callable[[Any], Any]) -> Tensor:
-        """Replace each element by what a Python function makes of it: slow, for small tensors."""
+        """Replace each element by what a Python function makes of it: slow, for small tensors.
+
+        TypeError if it makes anything but numbers.
+        """
         return _applied("apply_", self, callable, self)
 
     def map_(self: Any, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
@@ -153,9 +156,12 @@ def _applied(name: str, written: Tensor, function: Callable[..., Any], *read: Te
             f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
             "instead."
         )
-    arrays = np.broadcast_arrays(*(tensor.array for tensor in read))
-    values = [function(*items) for items in zip(*(a.ravel().tolist() for a in arrays), strict=True)]
     shape = written.array.shape
+    arrays = [ops.expand(tensor, shape).array for tensor in read]
+    values = [function(*items) for items in zip(*(a.ravel().tolist() for a in arrays), strict=True)]
+    for value in values:
+        if not isinstance(value, int | float | complex | np.number | Tensor):
+            raise TypeError(f"{name}(): must be real number, not {type(value).__name__}")
     made = np.array(values, written.array.dtype).reshape(shape)
     answer: Tensor = written.copy_(wrap(made))
     return answer

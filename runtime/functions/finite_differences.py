@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops, table_op
 from ..inplace.keywords import accepts_numpy_names, accepts_out
@@ -51,8 +53,9 @@ def _check_joinable(part: Tensor, input: Tensor, axis: int) -> None:
     shapes = [[*each.shape[:axis], *each.shape[axis + 1 :]] for each in (part, input)]
     if shapes[0] != shapes[1]:
         raise RuntimeError(
-            f"diff expects the shape of tensor to prepend or append, {tuple(part.shape)}, to match "
-            f"that of input, {tuple(input.shape)}, except along dimension {axis}"
+            "diff expects the shape of tensor to prepend or append to match that of input except "
+            f"along the differencing dimension {axis}, but got {tuple(part.shape)} for an input of "
+            f"shape {tuple(input.shape)}"
         )
 
 
@@ -71,7 +74,10 @@ def gradient(
 
     `spacing` is how far apart the samples are, for all dimensions or for each, or tells their
     coordinates along each. `edge_order` 2 takes three samples at the ends instead of two.
+    RuntimeError for bytes, whose differences would not be negative.
     """
+    if input.array.dtype == np.uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     dims = range(input.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
     axes = [normalize_dim(each, input.ndim) for each in dims]
     if isinstance(spacing, list | tuple):
@@ -98,7 +104,7 @@ def gradient(
 
 def _slopes(input: Tensor, axis: int, step: Any, edge_order: int) -> Tensor:
     length = input.shape[axis]
-    if isinstance(step, int | float):
+    if isinstance(step, int | float | complex):
         inner = _part(input, axis, 2, length - 2) - _part(input, axis, 0, length - 2)
         first, last = _even_edges(input, axis, edge_order)
         parts = [ops._divided(first, step), inner / step / 2]
@@ -157,7 +163,7 @@ def _first_weights(before: Tensor, after: Tensor) -> list[Tensor]:
 def _weighed(input: Tensor, axis: int, weights: Sequence[Tensor], start: int) -> Tensor:
     """Sums of three neighbours each, from `start` on, times their weights."""
     length = weights[0].shape[0]
-    shape = [length if axis == axis else 1 for axis in range(input.ndim)]
+    shape = [length if each == axis else 1 for each in range(input.ndim)]
     a, b, c = (
         weight.reshape(shape) * _part(input, axis, start + nr, length)
         for nr, weight in enumerate(weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..core.entrance import check_dtype
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn_once
 from .creation import as_tensor, float_dtype, from_numpy, leaf
-from .creation_options import creates
+from .creation_options import PLACE, creates
 
 
 def frombuffer(
@@ -54,6 +54,43 @@ def frombuffer(
     return leaf(np.frombuffer(buffer, wanted, count, offset), requires_grad)
 
 
+@creates(*PLACE)
+def from_file(
+    filename: str,
+    shared: bool | None = None,
+    size: int | None = 0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of one dimension, of `size` elements, on the memory of a file.
+
+    With `shared` what is written to the tensor is written to the file, which is made, or made
+    longer, where needed; else the file stays as it is. RuntimeError for a file that is not there or
+    too short, and for a negative size.
+    """
+    wanted = float_dtype(None) if dtype is None else check_dtype(np.dtype(dtype))
+    count = size or 0
+    if count < 0:
+        raise RuntimeError(f"from_file: size must not be negative, got {count}")
+    path, length = Path(filename), count * wanted.itemsize
+    if not shared and not path.exists():
+        raise RuntimeError(f"unable to open file <{filename}> in read-only mode")
+    found = path.stat().st_size if path.exists() else 0
+    if found < length:
+        if not shared:
+            raise RuntimeError(
+                f"file <{filename}> size <{found}> is smaller than the required mapping size "
+                f"<{length}>"
+            )
+        with path.open("ab") as file:
+            file.truncate(length)
+    if not count:  # which no memory can be mapped to
+        return leaf(np.empty(0, wanted), requires_grad)
+    mapped = np.memmap(path, wanted, "r+" if shared else "c", shape=(count,))
+    return leaf(np.asarray(mapped), requires_grad)
+
+
 @creates("device")
 def asarray(
     obj: Any, *, dtype: Any = None, copy: bool | None = None, requires_grad: bool | None = None
@@ -89,31 +126,6 @@ def asarray(
     if not (requires_grad or made.is_leaf):
         return made.detach()
     return made.requires_grad_(requires_grad)
-
-
-def from_file(
-    filename: Any,
-    shared: bool | None = None,
-    size: int = 0,
-    *,
-    dtype: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """A tensor of one dimension whose memory is the beginning of a file: `size` elements.
-
-    If `shared`, the file is made or lengthened where it is too short, and what is written to the
-    tensor is written to it; else RuntimeError where it is too short, and the file stays as it is.
-    """
-    wanted = check_dtype(float_dtype(dtype))
-    needed = size * wanted.itemsize
-    if shared:
-        with open(filename, "ab") as file:
-            if file.tell() < needed:
-                file.truncate(needed)
-    elif os.stat(filename).st_size < needed:
-        raise RuntimeError(f"from_file: {filename} has fewer bytes than the {needed} asked for")
-    memory = np.memmap(filename, wanted, "r+" if shared else "c", shape=(size,))
-    return leaf(np.asarray(memory), requires_grad)
 
 
 _CPU: Final = (1, 0)

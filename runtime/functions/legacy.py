@@ -29,9 +29,11 @@ def _array_of(data: tuple[Any, ...], dtype: np.dtype[Any]) -> Array:
     raise TypeError(f"new(): data must be a sequence (got {kinds})")
 
 
-def new(self: Tensor, *data: Any, device: Any = None) -> Tensor:
+def new(self: Tensor, *data: Any, size: Any = None, device: Any = None) -> Tensor:
     """A tensor in the dtype of this one: of the given elements, or of the given shape."""
     check_device("new", device)
+    if size is not None and not data:
+        return wrap(np.empty(tuple(size), self.array.dtype))
     if len(data) == 1 and isinstance(data[0], Tensor):
         return _same_memory("new", data[0], self.array.dtype)
     return wrap(_array_of(data, self.array.dtype))
@@ -54,11 +56,13 @@ class LegacyMethods:
         """Return PyTorch's name of the type, or the tensor in another dtype.
 
         `dtype` is a dtype, a name such as "torch.DoubleTensor", or a class such as
-        `gs.DoubleTensor`.
+        `gs.DoubleTensor`; `gs.Tensor` stands for the default dtype.
         """
         if dtype is None:
             return f"torch.{type_name(self.array.dtype)}Tensor"
         wanted = tensor_type(dtype) if isinstance(dtype, str) else dtype
+        if wanted is Tensor:
+            wanted = get_default_dtype()
         return self.to(wanted.dtype if isinstance(wanted, TensorType) else np.dtype(wanted))
 
     def __init__(self: Any, *data: Any, device: Any = None) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..batching.batched import Batched, batch
 from ..core.devices import check_device
 from ..core.tensor import Tensor, wrap
 from ..dtypes.promotion import type_name
@@ -22,7 +23,8 @@ def new_zeros(
     **named: Any,
 ) -> Tensor:
     """Zeros in the dtype of this tensor, or the given one."""
-    return leaf(np.zeros(*_form("new_zeros", self, size, named, dtype, device)), requires_grad)
+    check_device("new_zeros", device)
+    return _made(np.zeros, self, size_of("new_zeros", size, named), dtype, requires_grad)
 
 
 def new_ones(
@@ -34,7 +36,8 @@ def new_ones(
     **named: Any,
 ) -> Tensor:
     """Ones in the dtype of this tensor, or the given one."""
-    return leaf(np.ones(*_form("new_ones", self, size, named, dtype, device)), requires_grad)
+    check_device("new_ones", device)
+    return _made(np.ones, self, size_of("new_ones", size, named), dtype, requires_grad)
 
 
 def new_empty(
@@ -46,31 +49,22 @@ def new_empty(
     **named: Any,
 ) -> Tensor:
     """Elements that are not set, in the dtype of this tensor, or the given one."""
-    return leaf(np.empty(*_form("new_empty", self, size, named, dtype, device)), requires_grad)
+    check_device("new_empty", device)
+    return _made(np.empty, self, size_of("new_empty", size, named), dtype, requires_grad)
 
 
-def new_empty_strided(
-    self: Tensor,
-    size: Sequence[int],
-    stride: Sequence[int],
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
+def _made(
+    make: Callable[[tuple[int, ...], Any], Any],
+    like: Tensor,
+    shape: tuple[int, ...],
+    dtype: Any,
+    requires_grad: bool,
 ) -> Tensor:
-    """Elements that are not set, at these distances; see `empty_strided`."""
-    check_device("new_empty_strided", device)
-    chosen = self.array.dtype if dtype is None else dtype
-    return empty_strided(size, stride, dtype=chosen, requires_grad=requires_grad)
-
-
-def _form(
-    name: str, like: Tensor, size: tuple[Any, ...], named: dict[str, Any], dtype: Any, device: Any
-) -> tuple[tuple[int, ...], Any]:
-    """The shape and the dtype of a new array."""
-    check_device(name, device)
-    chosen = like.array.dtype if dtype is None else np.dtype(dtype)
-    return size_of(name, size, named, chosen), chosen
+    """A new leaf in the dtype of a tensor, or the given one; for a batched one, of each example."""
+    if isinstance(like, Batched):
+        shape = (like.level.size, *shape)
+        return batch(_made(make, like.physical, shape, dtype, requires_grad), like.level)
+    return leaf(make(shape, like.array.dtype if dtype is None else np.dtype(dtype)), requires_grad)
 
 
 def new_full(
@@ -84,8 +78,43 @@ def new_full(
 ) -> Tensor:
     """`fill_value` everywhere, in the dtype of this tensor, or the given one."""
     check_device("new_full", device)
-    chosen = self.array.dtype if dtype is None else dtype
-    return full(size, fill_value, dtype=chosen, requires_grad=requires_grad)
+    return _made(
+        lambda shape, dtype: full(shape, fill_value, dtype=dtype).array,
+        self,
+        tuple(size),
+        dtype,
+        requires_grad,
+    )
+
+
+def new_empty_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Elements that are not set, with these distances between neighbours: see `empty_strided`."""
+    check_device("new_empty_strided", device)
+    return _made(
+        lambda shape, dtype: empty_strided(shape, _with_examples(shape, stride), dtype=dtype).array,
+        self,
+        tuple(size),
+        dtype,
+        requires_grad,
+    )
+
+
+def _with_examples(shape: Sequence[int], stride: Sequence[int]) -> list[int]:
+    """The distances in the memory of all examples, one behind the other, from those in one."""
+    distances = list(stride)
+    for _ in shape[len(stride) :]:
+        of_one = shape[len(shape) - len(distances) :]
+        last = sum((n - 1) * d for n, d in zip(of_one, distances, strict=True))
+        distances.insert(0, 1 + last if all(of_one) else 0)
+    return distances
 
 
 def new_tensor(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ..batching.batched import Batched, first
 from ..core.memory_format import contiguous_format, outermost_first
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.modes import is_grad_enabled
@@ -53,17 +54,21 @@ class ValueMethods:
 
     def is_contiguous(self, memory_format: MemoryFormat = contiguous_format) -> bool:
         """Return whether the elements lie in row-major order, or another format, without gaps."""
+        if isinstance(self, Batched):
+            level = self.level
+            return not level.size or first(self, level).is_contiguous(memory_format)
         order = outermost_first(memory_format, self.array.ndim)
         return order is not None and self.array.transpose(order).flags.c_contiguous
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Return the stride, in elements, of each dimension, or of one; IndexError."""
-        array = self.array
-        strides = tuple(stride // array.itemsize for stride in array.strides)
-        if not array.size and not any(strides):
-            strides = _row_major(array.shape)
+        if isinstance(self, Batched):
+            strides = cast("tuple[int, ...]", self.physical.stride())[1:]
+        else:
+            strides = _strides(self.array)
         if dim is None:
             return strides
+        array = self.array
         if not -array.ndim <= dim < array.ndim:
             raise IndexError(f"stride() of dimension {dim} of a tensor of {array.ndim} dimensions")
         return strides[dim]
@@ -133,6 +138,11 @@ class ValueMethods:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
+    def __reversed__(self: Any) -> Tensor:
+        if self.array.ndim == 0:
+            return cast("Tensor", self)
+        return cast("Tensor", self.flip(0))
+
     def __contains__(self, element: Any) -> bool:
         if not (
             hasattr(element, "array") or isinstance(element, int | float | complex | np.number)
@@ -154,6 +164,12 @@ class ValueMethods:
     def __format__(self, spec: str) -> str:
         # As in PyTorch: a 0-dim tensor is formatted as its number, others as any object is.
         return format(self.item(), spec) if self.array.ndim == 0 else object.__format__(self, spec)
+
+
+def _strides(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """The strides of an array in elements."""
+    strides = tuple(stride // array.itemsize for stride in array.strides)
+    return strides if array.size or any(strides) else _row_major(array.shape)
 
 
 def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:

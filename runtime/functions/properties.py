@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ..core.devices import CPU, device
+from ..core.memory_format import memory_format as MemoryFormat
 from ..core.strides import outermost_first
 from ..core.tensor import Tensor
 from .storages import UntypedStorage, address_of
@@ -124,8 +125,31 @@ class PropertyMethods:
             == (address_of(other), other.shape, other.strides)
         )  # fmt: skip
 
-    def dim_order(self) -> tuple[int, ...]:
-        """Return the dimensions from the outermost to the innermost in memory."""
+    def dim_order(
+        self: Any, *, ambiguity_check: bool | list[MemoryFormat] = False
+    ) -> tuple[int, ...]:
+        """Return the dimensions from the outermost to the innermost in memory.
+
+        With `ambiguity_check` it is a RuntimeError if another order is possible, as it is beside
+        dimensions of length one; with a list of memory formats, unless the tensor is in exactly
+        one of them.
+        """
+        formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+        if not isinstance(ambiguity_check, bool | list) or not all(
+            isinstance(each, MemoryFormat) for each in formats
+        ):
+            raise TypeError(
+                "The ambiguity_check argument must be a bool or a list of memory formats."
+            )
+        strides = self.stride()
+        is_ambiguous = 1 in self.array.shape or len(set(strides)) < len(strides)
+        if ambiguity_check is not False and is_ambiguous:
+            fitting = [each for each in formats if self.is_contiguous(memory_format=each)]
+            if len(fitting) != 1:
+                raise RuntimeError(
+                    "The tensor does not have unique dim order, or cannot map to exact one of the "
+                    "given memory formats."
+                )
         return tuple(outermost_first([abs(stride) for stride in self.array.strides]))
 
     def sparse_dim(self) -> int:

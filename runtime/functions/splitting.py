@@ -59,9 +59,14 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
                 f"expected Tensor as element {position} in argument 0, but got "
                 f"{type(tensor).__name__}"
             )
-    sizes = [tuple(tensor.shape) for tensor in tensors]
+    shape = common_shape([tuple(tensor.shape) for tensor in tensors])
+    return tuple(x if x.shape == shape else ops.expand(x, shape) for x in tensors)
+
+
+def common_shape(sizes: Sequence[tuple[int, ...]]) -> Size:
+    """The shape to which shapes broadcast; RuntimeError that names the sizes that do not fit."""
     try:
-        shape = Size(np.broadcast_shapes(*sizes))
+        return Size(np.broadcast_shapes(*sizes))
     except ValueError:
         position, back, common = _first_mismatch(sizes)
         ndim = max(map(len, sizes[: position + 1]))
@@ -69,7 +74,6 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
             f"The size of tensor a ({common[back]}) must match the size of tensor b "
             f"({sizes[position][back]}) at non-singleton dimension {ndim + back}"
         ) from None
-    return tuple(x if x.shape == shape else ops.expand(x, shape) for x in tensors)
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:

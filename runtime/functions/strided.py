@@ -6,9 +6,9 @@ The storage of a tensor is here the memory that its base covers, and begins at i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from ..batching.batched import Batched
+from ..batching.batched import Batched, batch
 from ..core.storage import base_of
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops
@@ -16,6 +16,8 @@ from ..dispatch.registry import ops
 
 def storage_offset(input: Tensor) -> int:
     """Return how many elements of the storage lie before the first one of the tensor."""
+    while isinstance(input, Batched):
+        input = input.physical
     first = input.array.__array_interface__["data"][0]
     lowest, _ = _span(_base(input))
     return int((first - lowest) // max(input.array.itemsize, 1))
@@ -33,6 +35,10 @@ def as_strided(
     in the gradient; those of the storage that `input` does not show have none. RuntimeError for
     what leads out of the storage.
     """
+    if isinstance(input, Batched):  # a view of all examples, so that writes reach them
+        examples = input.physical
+        shape, strides = [input.level.size, *size], [cast("int", examples.stride(0)), *stride]
+        return batch(as_strided(examples, shape, strides, storage_offset), input.level)
     return ops._as_strided(input, *_places(input, size, stride, storage_offset))
 
 

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
+from ..batching.batched import Batched
 from ..core.accumulate_grad import AccumulateGrad
 from ..core.modes import enable_grad, inference_mode
 from ..core.node import Node
@@ -33,6 +34,9 @@ def in_place_view(op: str, views: int) -> Callable[..., Tensor]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if type(self) is not Tensor and has_torch_function_unary(self):
             return handle_torch_function(method, (self,), self, *args, **kwargs)
+        if isinstance(self, Batched):
+            self._physical = getattr(Tensor, op)(self, *args, **kwargs).physical
+            return self
         if type(self) is Dual:
             raise NotImplementedError(f"{name}() of a dual tensor is not supported: use {op}()")
         recording = is_recorded(self)

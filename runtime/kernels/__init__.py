@@ -107,7 +107,7 @@ _NAMES = {
     ),
     "shape.strided": "as_strided as_strided_backward strided_scatter strided_spread",
     "shape.views": (
-        "alias cat cat_backward copied expand flip permute permute_backward squeeze stack "
+        "alias cat cat_backward cloned copied expand flip permute permute_backward squeeze stack "
         "stack_backward sum_to_size t to_copy transpose tril triu unbind unsqueeze view "
         "view_as_dtype"
     ),

@@ -10,6 +10,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
 from . import functional as F
+from .resampling.functions import check_grid
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -78,6 +79,7 @@ def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
     """`nn.functional.grid_sample`, with numbers for the modes, in one or two dimensions."""
+    check_grid(input, grid)
     sample = ops.grid_sampler_2d if input.ndim == 4 else ops.grid_sampler_3d
     sampled: Tensor = sample(input, grid, interpolation_mode, padding_mode, align_corners)
     return sampled

@@ -59,7 +59,7 @@ RUNTIME_LAYERS = (
     "functions",
     "generated",
     "random linalg fft masked special ops return_types",
-    "signal",
+    "quasirandom signal",
     "numpy_twins",
     "autograd",
     "nn",

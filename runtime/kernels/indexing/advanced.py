@@ -112,6 +112,10 @@ def index_array(index: Array) -> Array:
 
 def index_select(self: Array, dim: int, index: Array) -> Any:
     """Slices of a dimension in the order of a list of positions."""
+    if index.dtype.kind not in "iu":
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if index.size and self.ndim and not self.shape[normalize_dim(dim, self.ndim)]:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     *before, positions = _positions(self.shape, dim, index)
     found = np.take(np.atleast_1d(self), positions, len(before))
     return found if self.ndim else found.reshape(())

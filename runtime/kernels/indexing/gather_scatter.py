@@ -105,6 +105,8 @@ def gather_backward(self: Array, shape: Sequence[int], dim: int, index: Array) -
 
 def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
     """A copy with the elements of `src` added at positions along a dimension."""
+    if _is_empty(self, dim, index):
+        return self.copy()
     out = np.atleast_1d(self.copy())
     add_at(out, places_of(self.shape, dim, index), values_for(index, src, self))
     return out.reshape(self.shape)
@@ -112,12 +114,22 @@ def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
 
 def scatter(self: Array, dim: int, index: Array, src: Any) -> Array:
     """A copy with elements of an array, or with a number, at positions along a dimension."""
+    if _is_empty(self, dim, index):
+        return self.copy()
     out = np.atleast_1d(self.copy())
     value = (
         values_for(index, src, self) if isinstance(src, np.ndarray) else converted(src, self.dtype)
     )
     out[places_of(self.shape, dim, index)] = value
     return out.reshape(self.shape)
+
+
+def _is_empty(self: Array, dim: int, index: Array) -> bool:
+    """Return whether an index, of whatever shape and dtype, has no positions; IndexError."""
+    if index.size:
+        return False
+    normalize_dim(dim, self.ndim)
+    return True
 
 
 def values_for(index: Array, src: Array, self: Array) -> Array:
@@ -200,6 +212,8 @@ def scatter_reduce(
         )
     if (self.dtype.kind, reduce) in (("b", "mean"), ("c", "amax"), ("c", "amin")):
         raise NotImplementedError(f"{reduce!r} not implemented for '{type_name(self.dtype)}'")
+    if _is_empty(self, dim, index):
+        return self.copy()
     places, values = places_of(self.shape, dim, index), values_for(index, src, self)
     out = np.atleast_1d(self.copy())
     if not include_self:

@@ -87,6 +87,11 @@ def _nll_loss(
     if weight is not None:
         same_dtype("nll_loss", self, weight)
     classes = _classes(self.shape, target)
+    if weight is not None and weight.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            f"got weight tensor of shape: {list(weight.shape)}"
+        )
     all_count = _all_count(target, classes, ignore_index)
     if not all_count:
         _check_range(target, classes, ignore_index)

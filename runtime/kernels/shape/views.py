@@ -8,11 +8,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...core.memory_format import (
+    contiguous_format,
+    outermost_first,
+    preserve_format,
+    wrong_rank,
+)
+from ...core.memory_format import memory_format as MemoryFormat
 from ...dtypes.kinds import is_symbolic
 from ...dtypes.promotion import LAST_INTEGER, promote
 from ..elementwise.checks import ArgumentError, Array, normalize_dim
 from ..reductions.unbroadcast import reduce_to
-from .layout import in_order
+from .layout import in_order, in_order_of
 
 
 def alias(self: Array) -> Array:
@@ -274,6 +281,20 @@ def unbind(self: Array, dim: int) -> list[Array]:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     before: tuple[Any, ...] = (slice(None),) * normalize_dim(dim, self.ndim)
     return [self[(*before, index, ...)] for index in range(self.shape[dim])]
+
+
+def cloned(self: Array, memory_format: MemoryFormat | None = None) -> Array:
+    """A copy that lies in memory as the array does, or in the given order.
+
+    RuntimeError for an order that does not fit the dimensions, TypeError for what is none.
+    """
+    if memory_format is None or memory_format == preserve_format:
+        return self.copy() if self.flags.c_contiguous else in_order_of(self, self.copy())
+    order = outermost_first(memory_format, self.ndim)
+    if order is None:
+        raise wrong_rank(memory_format)
+    turned = self.transpose(order).copy()
+    return turned if memory_format == contiguous_format else turned.transpose(np.argsort(order))
 
 
 def to_copy(self: Array, dtype: Any, memory_format: str | None = None) -> Array:

@@ -169,9 +169,29 @@ def grid_sample(
         )
     if align_corners is None:
         _warn_of_corners("grid_sample")
+    check_grid(input, grid)
     sampler = resampling.grid_sampler_2d if input.ndim == 4 else resampling.grid_sampler_3d
     numbers = _MODES.index(mode), _PADDING_MODES.index(padding_mode)
     return sampler(input, grid, *numbers, bool(align_corners))
+
+
+def check_grid(input: Tensor, grid: Tensor) -> None:
+    """Raise RuntimeError for a grid that is not one of points of the images."""
+    if grid.ndim != input.ndim:
+        raise RuntimeError(
+            "grid_sampler(): expected input and grid to have same number of dimensions, but got "
+            f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+        )
+    if grid.shape[0] != input.shape[0]:
+        raise RuntimeError(
+            "grid_sampler(): expected grid and input to have same batch size, but got input with "
+            f"sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+        )
+    if grid.shape[-1] != input.ndim - 2:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but "
+            f"got grid with sizes {list(grid.shape)}"
+        )
 
 
 @wraps(nn_names.affine_grid)

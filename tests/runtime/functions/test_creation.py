@@ -1,8 +1,11 @@
 """Tensors made from data and from sizes have PyTorch's values and dtypes."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec.core.tensor import Tensor, wrap
 from gradspec.dtypes.promotion import get_default_dtype, set_default_dtype
 from gradspec.functions import creation, progressions
@@ -309,3 +312,37 @@ def test_wrong_calls(call, error, words):
 def test_size_by_name():
     assert creation.zeros(size=(2, 3)).shape == (2, 3)
     assert creation.empty(2, wrap(np.array(3))).shape == (2, 3)
+
+
+def test_empty_permuted() -> None:
+    made = gs.empty_permuted((2, 3, 4), (2, 0, 1), dtype=gs.float64)
+    assert (made.shape, made.stride(), made.dtype) == ((2, 3, 4), (3, 1, 6), gs.float64)
+    assert gs.empty_permuted((), ()).shape == ()
+    for layout, match in (
+        ((0,), "does not match the length of the physical_layout"),
+        ((0, 2), "Dimension out of range"),
+        ((0, -1), "Dimension out of range"),
+        ((0, 0), "Duplicate dim"),
+    ):
+        with pytest.raises(RuntimeError, match=match):
+            gs.empty_permuted((2, 3), layout)
+
+
+def test_memory_of_a_file(tmp_path: Path) -> None:
+    name = str(tmp_path / "numbers")
+    with pytest.raises(RuntimeError, match="unable to open file"):
+        gs.from_file(name, size=2)
+    shared = gs.from_file(name, True, 2, dtype=gs.int32)
+    assert shared.tolist() == [0, 0]
+    shared[1] = 7
+    private = gs.from_file(name, size=2, dtype=gs.int32, requires_grad=False)
+    assert private.tolist() == [0, 7]
+    private[0] = 5
+    assert Path(name).read_bytes() == np.array([0, 7], np.int32).tobytes()
+    assert shared.tolist() == [0, 7]
+    with pytest.raises(RuntimeError, match="smaller than the required mapping size"):
+        gs.from_file(name, size=3, dtype=gs.int32)
+    assert gs.from_file(name, shared=True, size=3, dtype=gs.int32).tolist() == [0, 7, 0]
+    assert gs.from_file(name).shape == (0,)
+    with pytest.raises(RuntimeError, match="negative"):
+        gs.from_file(name, size=-1)

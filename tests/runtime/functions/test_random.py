@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec import random
 from gradspec.core.tensor import wrap
 
@@ -221,3 +222,29 @@ def test_threads_draw_different_numbers():
 def test_poisson_of_a_single_number(dtype):
     drawn = random.poisson(wrap(np.array(3.0, dtype)))
     assert (drawn.dtype, drawn.shape) == (dtype, ())
+
+
+def test_bernoulli_writes_to_another_dtype() -> None:
+    chances = gs.tensor([0.0, 1.0, 0.0])
+    out = gs.zeros(3, dtype=gs.bool)
+    assert gs.bernoulli(chances, out=out) is out
+    assert out.tolist() == [False, True, False]
+    with pytest.raises(NotImplementedError, match="bernoulli"):
+        gs.bernoulli(chances, out=gs.zeros(3, dtype=gs.complex64))
+    with pytest.raises(RuntimeError, match="bernoulli_"):
+        gs.zeros(3, dtype=gs.complex64).bernoulli_()
+
+
+def test_normal_writes_to_a_tensor() -> None:
+    out = gs.zeros(2, dtype=gs.float64)
+    assert gs.normal(gs.tensor([1.0, 2.0]), gs.zeros(2), out=out) is out
+    assert out.tolist() == [1, 2]
+    gs.normal(3.0, 0.0, (2,), out=out)
+    assert out.tolist() == [3, 3]
+    with pytest.raises(NotImplementedError):
+        gs.normal(gs.zeros(2), gs.ones(2), out=gs.zeros(2, dtype=gs.int64))
+
+
+def test_normal_of_shapes_that_do_not_broadcast() -> None:
+    with pytest.raises(RuntimeError, match=r"The size of tensor a \(4\) must match"):
+        gs.normal(gs.ones(4), gs.ones(3))

@@ -90,3 +90,28 @@ def test_in_place_activation_writes_its_input() -> None:
 def test_a_probability_above_one_is_refused() -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
         nn.Dropout(2.0)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (5, 3, 2, 2), (5, 3, 2)])
+def test_weights_for_another_number_of_classes(shape: tuple[int, ...]) -> None:
+    target = gs.zeros(shape[0], *shape[2:], dtype=gs.int64)
+    for loss in (nn.functional.nll_loss, nn.functional.cross_entropy):
+        with pytest.raises(RuntimeError, match="weight tensor should be defined either for all"):
+            loss(gs.ones(shape), target, weight=gs.ones(4))
+
+
+@pytest.mark.parametrize(
+    ("images", "grid", "match"),
+    [
+        ((1, 1, 4, 4), (2, 2, 2, 2), "expected grid and input to have same batch size"),
+        ((1, 1, 4, 4), (1, 2, 2, 3), "expected grid to have size 2 in last dimension"),
+        ((1, 1, 4, 4, 4), (1, 2, 2, 2, 2), "expected grid to have size 3 in last dimension"),
+        ((1, 1, 4, 4), (1, 2, 2), "same number of dimensions"),
+        ((1, 1, 4, 4, 4), (1, 2, 2, 2), "same number of dimensions"),
+    ],
+)
+def test_grids_that_do_not_fit(images: tuple[int, ...], grid: tuple[int, ...], match: str) -> None:
+    with pytest.raises(RuntimeError, match=match):
+        nn.functional.grid_sample(gs.ones(images), gs.ones(grid), align_corners=False)
+    with pytest.raises(RuntimeError, match=match):
+        gs.grid_sampler(gs.ones(images), gs.ones(grid), 0, 0, False)
