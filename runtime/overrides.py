@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import wraps
+from typing import Any, Final
 
 from .core.accumulate_grad import AccumulateGrad
 from .core.tensor import Tensor
@@ -59,6 +60,33 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
         return with_class(self.view_as(self), cls)
 
 
+_NO_OPS: Final = (
+    *("bernoulli", "detach", "geqrf", "histogram", "isreal", "multinomial", "new", "new_empty"),
+    *("new_full", "new_ones", "new_tensor", "new_zeros", "view"),
+)
+"""Methods that are no ops of the table, and so know nothing of overrides."""
+
+
+def _handing_over(name: str) -> Callable[..., Any]:
+    """The method of `Tensor` for its subclasses, whose `__torch_function__` comes first."""
+
+    @wraps(getattr(Tensor, name))
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        plain = getattr(Tensor, name)
+        if has_torch_function_unary(self):
+            return handle_torch_function(plain, (self,), self, *args, **kwargs)
+        return plain(self, *args, **kwargs)
+
+    return call
+
+
+def _data(self: Tensor) -> Any:
+    descriptor: Any = Tensor.data
+    if has_torch_function_unary(self):
+        return handle_torch_function(descriptor.__get__, (self,), self)
+    return descriptor.__get__(self)
+
+
 class OverrideMethods:
     """Methods of `Tensor` that its subclasses inherit or are made by."""
 
@@ -67,6 +95,50 @@ class OverrideMethods:
     __torch_function__: Any = classmethod(default_torch_function)
     as_subclass = as_subclass
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let the methods that are no ops ask for overrides, too: here, so that `Tensor`'s do not.
+
+        What a class defines itself stays.
+        """
+        if not issubclass(cls, Tensor):  # the table of methods, of which this class is a part
+            return
+        super(Tensor, cls).__init_subclass__(**kwargs)
+        if getattr(cls, "_is_internal", False):
+            return
+        bases = cls.__mro__[: cls.__mro__.index(Tensor)]
+        defined = {name for base in bases for name in vars(base)}
+        for name in _NO_OPS:
+            if name not in defined:
+                setattr(cls, name, _handing_over(name))
+        if "data" not in defined:
+            cls.data = property(_data, vars(Tensor)["data"].fset)  # type: ignore[assignment]
+
+
+def is_tensor_like(inp: object) -> bool:
+    """Return whether ops take something for a tensor: one, or what has `__torch_function__`."""
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+def wrap_torch_function(
+    dispatcher: Callable[..., Iterable[Any]],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a function that overrides may take over.
+
+    `dispatcher` is given the arguments, and returns those that are asked for `__torch_function__`.
+    """
+
+    def decorator(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            relevant = tuple(dispatcher(*args, **kwargs))
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    return decorator
+
 
 __all__ = [
     "DisableTorchFunctionSubclass",
@@ -74,4 +146,6 @@ __all__ = [
     "has_torch_function",
     "has_torch_function_unary",
     "has_torch_function_variadic",
+    "is_tensor_like",
+    "wrap_torch_function",
 ]

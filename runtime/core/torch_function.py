@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from functools import cache
 from types import TracebackType
 from typing import Any, Final
 
@@ -75,10 +76,11 @@ def handle_torch_function(
 ) -> Any:
     """Let the overrides of the arguments do what `public_api(*args, **kwargs)` would.
 
-    Subclasses come before their bases, otherwise it goes from left to right. TypeError if all of
-    them answer NotImplemented.
+    Subclasses come before their bases, otherwise it goes from left to right. They are not given
+    keyword arguments that are the default. TypeError if all of them answer NotImplemented.
     """
     overridden = _in_order(relevant_args)
+    kwargs = _given(public_api, kwargs)
     types = tuple(type(value) for value in overridden)
     for value in overridden:
         method: Any = type(value).__torch_function__  # type: ignore[attr-defined]
@@ -90,6 +92,24 @@ def handle_torch_function(
         "__torch_function__ handlers returned NotImplemented: "
         + ", ".join(kind.__name__ for kind in types)
     )
+
+
+def _given(public_api: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Leave out defaults, which ops pass on: overrides may have no such parameters."""
+    if not kwargs:
+        return kwargs
+    defaults = _defaults(public_api)
+    return {n: v for n, v in kwargs.items() if not any(v is d for d in defaults.get(n, ()))}
+
+
+@cache
+def _defaults(public_api: Callable[..., Any]) -> dict[str, list[Any]]:
+    """The defaults of a function's keyword-only parameters, of each of its overloads."""
+    found: dict[str, list[Any]] = {}
+    for function in getattr(public_api, "overloads", (public_api,)):
+        for name, default in (getattr(function, "__kwdefaults__", None) or {}).items():
+            found.setdefault(name, []).append(default)
+    return found
 
 
 def _in_order(relevant_args: Iterable[object]) -> list[object]:

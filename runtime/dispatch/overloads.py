@@ -89,6 +89,7 @@ def overloaded(name: str, *functions: Function, write_out: Function | None = Non
         return function(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name
+    call.overloads = functions  # type: ignore[attr-defined]
     for function in functions:
         PUBLIC[function] = call
     call.__doc__ = "\n\n".join(filter(None, (function.__doc__ for function in functions)))

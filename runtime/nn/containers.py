@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -105,24 +106,33 @@ class Sequential(_Sequence):
         return super().insert(index, module)
 
     def __add__(self, other: Sequential) -> Sequential:
-        if not isinstance(other, Sequential):
-            raise ValueError(
-                "add operator supports only objects of Sequential class, but "
-                f"{type(other)} is given."
-            )
-        return Sequential(*self, *other)
+        return Sequential(*self, *_sequential(other))
+
+    def __iadd__(self, other: Iterable[Module]) -> Sequential:
+        return self.extend(_sequential(other))
 
     def __mul__(self, times: int) -> Sequential:
-        if not isinstance(times, int):
-            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(times)}")
-        if times <= 0:
-            raise ValueError(f"Non-positive multiplication factor {times} for {type(self)}")
-        return Sequential(*(module for _ in range(times) for module in self))
+        return Sequential(*(module for _ in range(self._factor(times)) for module in self))
 
     __rmul__ = __mul__
 
     def __imul__(self, times: int) -> Sequential:
-        return self.extend([module for _ in range(times - 1) for module in self])
+        return self.extend([module for _ in range(self._factor(times) - 1) for module in self])
+
+    def _factor(self, times: int) -> int:
+        if not isinstance(times, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(times)}")
+        if times <= 0:
+            raise ValueError(f"Non-positive multiplication factor {times} for {type(self)}")
+        return times
+
+
+def _sequential(other: Any) -> Sequential:
+    if not isinstance(other, Sequential):
+        raise ValueError(
+            f"add operator supports only objects of Sequential class, but {type(other)} is given."
+        )
+    return other
 
 
 class ModuleList(_Sequence):
@@ -367,6 +377,9 @@ class ParameterDict(Module):
         merged.update(other)
         return merged
 
+    def __ror__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return {**other, **dict(self.items())}
+
     def __ior__(self, other: ParameterDict) -> ParameterDict:
         self.update(other)
         return self
@@ -380,7 +393,7 @@ class ParameterDict(Module):
 
 
 def _position(index: Any, length: int) -> int:
-    position = index.__index__()
+    position = operator.index(index)
     if not -length <= position < length:
         raise IndexError(f"index {position} is out of range")
     return int(position % length)

@@ -368,7 +368,7 @@ class _BackwardPass:
         for hook in self.pre_hooks:
             changed = hook(self.module, self.grad_outputs)
             if changed is not None:
-                self.grad_outputs = _as_tuple(changed, count, "Backward pre hook")
+                self.grad_outputs = _as_tuple(changed, count, "Backward pre hook", "grad_output")
                 returned = tuple(self.grad_outputs[position] for position in positions)
         if self.input_positions is None:
             self._without_inputs()
@@ -403,7 +403,7 @@ class _BackwardPass:
         for hook in self.hooks:
             changed = hook(self.module, grads, self.grad_outputs)
             if changed is not None:
-                grads = _as_tuple(changed, self.input_count, "Backward hook")
+                grads = _as_tuple(changed, self.input_count, "Backward hook", "grad_input")
                 returned = tuple(grads[position] for position in positions)
         self.grad_outputs = None
         return returned
@@ -433,11 +433,10 @@ def _at(positions: list[int], values: Iterable[Any], count: int) -> tuple[Any, .
     return tuple(found)
 
 
-def _as_tuple(grads: Any, count: int, name: str) -> tuple[Any, ...]:
+def _as_tuple(grads: Any, count: int, name: str, what: str) -> tuple[Any, ...]:
     grads = grads if isinstance(grads, tuple) else (grads,)
     if len(grads) != count:
         raise RuntimeError(
-            f"{name} returned an invalid number of grad_output, got {len(grads)}, but expected "
-            f"{count}"
+            f"{name} returned an invalid number of {what}, got {len(grads)}, but expected {count}"
         )
     return grads

@@ -154,7 +154,12 @@ def load_local(
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
                 f"object from checkpoint but received {type(source)}"
             )
-        elif source.array.shape != target.array.shape:
+            continue
+        if source.array.shape == (1,) and not target.array.shape:
+            source = source[
+                0
+            ]  # numbers of files from when there were no tensors without dimensions
+        if source.array.shape != target.array.shape:
             errors.append(
                 f"size mismatch for {key}: copying a param with shape {source.shape} from "
                 f"checkpoint, the shape in current model is {target.shape}."

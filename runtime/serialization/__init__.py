@@ -27,13 +27,20 @@ __getattr__ = _explaining(__name__)
 File: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
 
-def save(obj: Any, f: File) -> None:
+def save(
+    obj: Any,
+    f: File,
+    pickle_module: Any = None,
+    pickle_protocol: int = 2,
+    _use_new_zipfile_serialization: bool = True,
+) -> None:
     """Write tensors, and lists, dicts, numbers and texts that hold them, to a file.
 
     The file is a zip of `.npy` files and a JSON index. Under a path it is replaced at once: if the
     process is killed, there is the old file or the new one. Tensors that share memory do so when
     they are loaded. With a path that ends in `.safetensors`, a dict of tensors is written in that
-    format. TypeError for anything else, such as a module: save its `state_dict()`.
+    format. TypeError for anything else, such as a module: save its `state_dict()`. The other
+    arguments, which are PyTorch's, choose nothing: nothing is pickled.
     """
     if _is_safetensors(f):
         save_safetensors(obj, os.fspath(f))  # type: ignore[arg-type]
@@ -60,18 +67,29 @@ def _write(write: Callable[[Any, IO[bytes]], None], obj: Any, f: File) -> None:
         f.write(buffer.getbuffer())
 
 
-def load(f: File, map_location: Any = None, *, weights_only: bool = True, mmap: Any = None) -> Any:
+def load(
+    f: File,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool = True,
+    mmap: Any = None,
+    **pickle_load_args: Any,
+) -> Any:
     """Read what `save` has written, or a state that PyTorch has saved.
 
-    Nothing in the file is executed: `weights_only=False` allows no more. Of PyTorch's files, the
-    zip archives of PyTorch 1.6 and later, tensors are read, with the containers, numbers and texts
-    around them; bfloat16, which NumPy does not have, becomes float32. `map_location` may name the
-    CPU, or be None. FormatError, which is a ValueError, for any other file.
+    Nothing in the file is executed: `weights_only=False` allows no more, and `pickle_module`,
+    `mmap` and `encoding` choose nothing. Of PyTorch's files, the zip archives of PyTorch 1.6 and
+    later, tensors are read, with the containers, numbers and texts around them; bfloat16, which
+    NumPy does not have, becomes float32. `map_location` may name the CPU, or be None. FormatError,
+    which is a ValueError, for any other file; AttributeError for an object that cannot seek.
     """
     if isinstance(map_location, str):
         check_device("load", map_location)
     if _is_safetensors(f):
         return load_safetensors(os.fspath(f))  # type: ignore[arg-type]
+    if not isinstance(f, str | os.PathLike) and not hasattr(f, "seekable"):
+        f = _read_at_once(f)
     try:
         with open_archive(f) as archive:
             names = archive.namelist()
@@ -89,6 +107,17 @@ def load(f: File, map_location: Any = None, *, weights_only: bool = True, mmap: 
         f"{_name(f)} is a zip file, but neither of gradspec.save nor of torch.save: there is "
         f"neither {INDEX} nor data.pkl in it"
     )
+
+
+def _read_at_once(f: Any) -> IO[bytes]:
+    """As a file, what an object has to read that has not all of the methods of files."""
+    for method in ("read", "seek"):
+        if not hasattr(f, method):
+            raise AttributeError(
+                f"{type(f).__name__} has no method {method!r}: you can only load from a file that "
+                "is seekable. Please pre-load the data into a buffer like io.BytesIO"
+            )
+    return io.BytesIO(f.read())
 
 
 def _is_safetensors(f: File) -> bool:

@@ -145,7 +145,7 @@ class _Writer:
 
     def _encode_tensor(self, tensor: Tensor) -> Any:
         leaf = tensor if tensor.is_leaf else tensor.detach()
-        memory, grad, requires_grad, is_parameter, span = leaf_parts(leaf)[1]
+        memory, grad, requires_grad, is_parameter, span, *_ = leaf_parts(leaf)[1]
         encoded = {"type": "tensor", "array": self._add(memory)}
         if span is not None:
             shape, dtype, offset, strides = span

@@ -75,7 +75,7 @@ class _Writer:
 
     def _tensor(self, tensor: Tensor) -> bytes:
         leaf = tensor if tensor.is_leaf else tensor.detach()
-        memory, _, requires_grad, is_parameter, span = leaf_parts(leaf)[1]
+        memory, _, requires_grad, is_parameter, span, *_ = leaf_parts(leaf)[1]
         array, offset = tensor.array, 0
         if span is None and not (array.flags.c_contiguous or array.flags.f_contiguous):
             array = memory = np.ascontiguousarray(array)

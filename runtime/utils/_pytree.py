@@ -5,22 +5,35 @@ As there, None is a leaf. Further containers are made known by `register_pytree_
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 __all__ = [
+    "GetAttrKey",
     "LeafSpec",
+    "MappingKey",
+    "SequenceKey",
     "TreeSpec",
+    "key_get",
+    "keystr",
     "register_pytree_node",
     "tree_all",
+    "tree_all_only",
     "tree_any",
+    "tree_any_only",
     "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_is_leaf",
     "tree_iter",
     "tree_leaves",
+    "tree_leaves_with_path",
     "tree_map",
     "tree_map_",
     "tree_map_only",
+    "tree_map_only_",
+    "tree_map_with_path",
     "tree_structure",
     "tree_unflatten",
 ]
@@ -30,39 +43,115 @@ Flatten = Callable[[Any], tuple[list[Any], Any]]
 Unflatten = Callable[[Iterable[Any], Any], Any]
 
 
+@dataclass(frozen=True)
+class SequenceKey:
+    """Where an item is in a sequence."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence: Any) -> Any:
+        """Return the item of a sequence."""
+        return sequence[self.idx]
+
+
+@dataclass(frozen=True)
+class MappingKey:
+    """Where an item is in a mapping."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Any) -> Any:
+        """Return the item of a mapping."""
+        return mapping[self.key]
+
+
+@dataclass(frozen=True)
+class GetAttrKey:
+    """The attribute that an item is."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, obj: Any) -> Any:
+        """Return the attribute of an object."""
+        return getattr(obj, self.name)
+
+
+KeyPath = tuple[Any, ...]
+
+
+def _positions(items: Any) -> list[Any]:
+    return [SequenceKey(index) for index in range(len(items))]
+
+
+def _mapping_keys(items: Any) -> list[Any]:
+    return [MappingKey(key) for key in items]
+
+
 class _Kind(NamedTuple):
-    """How a container is taken apart and put together."""
+    """How a container is taken apart and put together, and where its items are in it."""
 
     flatten: Flatten
     unflatten: Unflatten
+    keys: Callable[[Any], list[Any]] | None
 
 
 _KINDS: Final[dict[type, _Kind]] = {
-    tuple: _Kind(lambda t: (list(t), None), lambda items, _: tuple(items)),
-    list: _Kind(lambda t: (list(t), None), lambda items, _: list(items)),
+    tuple: _Kind(lambda t: (list(t), None), lambda items, _: tuple(items), _positions),
+    list: _Kind(lambda t: (list(t), None), lambda items, _: list(items), _positions),
     dict: _Kind(
         lambda t: (list(t.values()), list(t)),
         lambda items, keys: dict(zip(keys, items, strict=True)),
+        _mapping_keys,
     ),
     OrderedDict: _Kind(
         lambda t: (list(t.values()), list(t)),
         lambda items, keys: OrderedDict(zip(keys, items, strict=True)),
+        _mapping_keys,
     ),
     defaultdict: _Kind(
         lambda t: (list(t.values()), [t.default_factory, list(t)]),
         lambda items, context: defaultdict(context[0], zip(context[1], items, strict=True)),
+        _mapping_keys,
     ),
-    deque: _Kind(lambda t: (list(t), t.maxlen), lambda items, length: deque(items, length)),
+    deque: _Kind(
+        lambda t: (list(t), t.maxlen), lambda items, length: deque(items, length), _positions
+    ),
 }
 
-_NAMED_TUPLE: Final = _Kind(lambda t: (list(t), type(t)), lambda items, kind: kind(*items))
+_NAMED_TUPLE: Final = _Kind(
+    lambda t: (list(t), type(t)),
+    lambda items, kind: kind(*items),
+    lambda t: [GetAttrKey(name) for name in t._fields],
+)
 
 
-def register_pytree_node(cls: type, flatten_fn: Flatten, unflatten_fn: Unflatten, **_: Any) -> None:
-    """Make a class known as a container: how to take it apart, and put it together."""
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Flatten,
+    unflatten_fn: Unflatten,
+    *,
+    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Any]] | None = None,
+    **_: Any,
+) -> None:
+    """Make a class known as a container: how to take it apart, and put it together.
+
+    `flatten_with_keys_fn` returns pairs of a key and an item; functions that tell paths need it.
+    ValueError for a class that is known.
+    """
     if cls in _KINDS:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    _KINDS[cls] = _Kind(flatten_fn, unflatten_fn)
+    with_keys = flatten_with_keys_fn
+    keys = None if with_keys is None else lambda t: [key for key, _ in with_keys(t)[0]]
+    _KINDS[cls] = _Kind(flatten_fn, unflatten_fn, keys)
 
 
 class TreeSpec:
@@ -98,9 +187,13 @@ class TreeSpec:
         return hash((self.type, self.num_leaves, self.num_nodes))
 
     def __repr__(self) -> str:
+        return self._text(0)
+
+    def _text(self, indent: int) -> str:
         if self.is_leaf():
             return "*"
-        children = ", ".join(map(repr, self.children_specs))
+        separator = ",\n" + " " * (indent + 2)
+        children = separator.join(child._text(indent + 2) for child in self.children_specs)
         return f"TreeSpec({self.type.__name__}, {self.context!r}, [{children}])"
 
 
@@ -109,12 +202,13 @@ def LeafSpec() -> TreeSpec:
     return TreeSpec(None, None, [])
 
 
-def _kind_of(tree: PyTree) -> tuple[type, _Kind] | None:
+def _kind_of(tree: PyTree) -> tuple[Any, _Kind] | None:
+    """The container that something is, as `TreeSpec.type` has it; None for a leaf."""
     kind = type(tree)
     if kind in _KINDS:
         return kind, _KINDS[kind]
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return kind, _NAMED_TUPLE
+        return namedtuple, _NAMED_TUPLE  # PyTorch's name for all of them
     return None
 
 
@@ -191,6 +285,8 @@ def _leaves_like(spec: TreeSpec, tree: PyTree) -> list[Any]:
     found = _kind_of(tree)
     items, context = found[1].flatten(tree) if found else ([], None)
     fits = found is not None and found[0] is spec.type and len(items) == spec.num_children
+    if spec.type is namedtuple:
+        fits = fits and context is spec.context
     if fits and spec.type in (dict, OrderedDict):
         fits = set(context or ()) == set(spec.context)
         items = [tree[key] for key in spec.context] if fits else []
@@ -217,6 +313,14 @@ def tree_map_only(
     return tree_map(lambda x: func(x) if isinstance(x, type_or_types) else x, tree, is_leaf=is_leaf)
 
 
+def tree_map_only_(
+    type_or_types: Any, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """Call a function on leaves of some types; return the tree itself."""
+    tree_map_only(type_or_types, func, tree, is_leaf)
+    return tree
+
+
 def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Return whether a condition holds for all leaves."""
     return all(map(pred, tree_leaves(tree, is_leaf)))
@@ -225,3 +329,76 @@ def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) 
 def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Return whether a condition holds for a leaf."""
     return any(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_all_only(
+    type_or_types: Any, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None
+) -> bool:
+    """Return whether a condition holds for all leaves of some types."""
+    return all(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, type_or_types))
+
+
+def tree_any_only(
+    type_or_types: Any, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None
+) -> bool:
+    """Return whether a condition holds for a leaf of some types."""
+    return any(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, type_or_types))
+
+
+# ---- with the paths to the leaves
+
+
+def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Return whether something is a leaf: no container, or one that counts as a leaf."""
+    return (is_leaf is not None and is_leaf(tree)) or _kind_of(tree) is None
+
+
+def tree_leaves_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+    """The leaves of a tree, in order, each after the keys that lead to it.
+
+    ValueError for a container that was registered without `flatten_with_keys_fn`.
+    """
+    if tree_is_leaf(tree, is_leaf):
+        return [((), tree)]
+    found = _kind_of(tree)
+    assert found is not None
+    type_, kind = found
+    if kind.keys is None:
+        raise ValueError(
+            f"Did not find a flatten_with_keys_fn for type: {type_}. Please pass a "
+            "flatten_with_keys_fn argument to register_pytree_node."
+        )
+    return [
+        ((key, *path), leaf)
+        for key, item in zip(kind.keys(tree), kind.flatten(tree)[0], strict=True)
+        for path, leaf in tree_leaves_with_path(item, is_leaf)
+    ]
+
+
+def tree_flatten_with_path(
+    tree: PyTree, is_leaf: IsLeaf = None
+) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+    """The leaves of a tree with their paths, as `tree_leaves_with_path`, and its structure."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_map_with_path(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """The tree with `func(path, leaf, *others)` for its leaves: see `tree_map`."""
+    paths, spec = tree_flatten_with_path(tree, is_leaf)
+    others = [_leaves_like(spec, rest) for rest in rests]
+    made = [func(path, leaf, *rest) for (path, leaf), *rest in zip(paths, *others, strict=True)]
+    return tree_unflatten(made, spec)
+
+
+def keystr(kp: KeyPath) -> str:
+    """A path as the code that follows it: `['a'][0].x`."""
+    return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: KeyPath) -> Any:
+    """Return what a path leads to in a tree."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj

@@ -179,3 +179,58 @@ def test_prefixes_of_states(torch: Any, prefix: str) -> None:
         return results
 
     assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("assign", [False, True])
+def test_numbers_of_old_files(torch: Any, assign: bool) -> None:
+    def behaviour(library: Any) -> Any:
+        module = library.nn.Module()
+        module.scale = library.nn.Parameter(library.tensor(1.0))
+        module.register_buffer("count", library.tensor(2))
+        state = {"scale": library.full((1,), 3.0), "count": library.tensor([4])}
+        longer = {**state, "scale": library.ones(2)}
+        return [
+            repr(module.load_state_dict(state, assign=assign)),
+            module.scale,
+            module.count,
+            attempt(lambda: module.load_state_dict(longer, assign=assign)),
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_operators_of_containers(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        nn = library.nn
+
+        def chain() -> Any:
+            return nn.Sequential(nn.ReLU(), nn.Tanh())
+
+        merged = {"a": 1, "b": 2} | nn.ParameterDict({"b": library.ones(1), "c": 3})
+        return [
+            len(chain().__imul__(2)),
+            attempt(lambda: chain().__imul__(0)),
+            attempt(lambda: chain().__imul__("2")),
+            attempt(lambda: chain().__iadd__(3)),
+            attempt(lambda: chain().__iadd__([nn.ReLU()])),
+            len(chain().__iadd__(chain())),
+            attempt(lambda: chain()["0"]),
+            attempt(lambda: nn.ModuleList([nn.ReLU()])[[0]]),
+            attempt(lambda: nn.ParameterList([1])["a"]),
+            type(merged).__name__,
+            list(merged.items()),
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_wrong_numbers_of_gradients_are_named(torch: Any) -> None:
+    import gradspec as gs
+
+    for library in (gs, torch):
+        for kind, what in (("pre_hook", "grad_output"), ("hook", "grad_input")):
+            layer = library.nn.Linear(2, 1)
+            getattr(layer, f"register_full_backward_{kind}")(lambda *given: (1, 2))
+            y = layer(library.ones(1, 2, requires_grad=True)).sum()
+            with pytest.raises(RuntimeError, match=f"invalid number of {what}, got 2"):
+                y.backward()

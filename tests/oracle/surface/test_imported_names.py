@@ -52,6 +52,57 @@ def test_trees(torch: Any) -> None:
     assert_same(behaviour, torch)
 
 
+def test_structures_as_text(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        trees = submodule(library, "utils._pytree")
+        given = [1, (0, [0, 0, [0]]), {"a": Pair(1, 2), "b": ()}, Pair([1], 2)]
+        return [repr(trees.tree_structure(tree)) for tree in given]
+
+    assert_same(behaviour, torch)
+
+
+def test_paths_in_trees(torch: Any) -> None:
+    Other = namedtuple("Other", "first second")
+
+    def behaviour(library: Any) -> Any:
+        trees = submodule(library, "utils._pytree")
+
+        class Box:
+            pass
+
+        class Keyed:
+            pass
+
+        trees.register_pytree_node(Box, lambda box: ([1], None), lambda items, _: Box())
+        trees.register_pytree_node(
+            Keyed,
+            lambda box: ([7], None),
+            lambda items, _: Keyed(),
+            flatten_with_keys_fn=lambda box: ([(trees.GetAttrKey("seven"), 7)], None),
+        )
+        tree = {"a": [1, (2,)], "b": Pair(3, 4), "c": OrderedDict(x=5), "d": Keyed()}
+        leaves, spec = trees.tree_flatten_with_path(tree)
+        path = (trees.MappingKey("b"), trees.GetAttrKey("second"))
+        return [
+            [(trees.keystr(path), leaf) for path, leaf in leaves],
+            spec == trees.tree_structure(tree),
+            trees.tree_map_with_path(
+                lambda path, *both: (trees.keystr(path), *both), [1, {"k": 2}], [3, {"k": [4]}]
+            ),
+            trees.key_get(tree, path),
+            trees.SequenceKey(1) == trees.SequenceKey(1),
+            trees.tree_leaves_with_path([1, 2], is_leaf=lambda x: True),
+            [trees.tree_is_leaf(value) for value in (1, [], None, Pair(1, 2))],
+            attempt(lambda: trees.tree_leaves_with_path([Box()])),
+            attempt(lambda: trees.tree_map(max, Pair(1, 2), Other(3, 4))),
+            trees.tree_all_only(int, lambda x: x > 0, [1, "x", -1.0]),
+            trees.tree_any_only((int, float), lambda x: x < 0, [1, "x", -1.0]),
+            trees.tree_map_only_(int, lambda x: 5, [1]),
+        ]
+
+    assert_same(behaviour, torch)
+
+
 def test_a_container_of_ones_own(torch: Any) -> None:
     def behaviour(library: Any) -> Any:
         trees = submodule(library, "utils._pytree")

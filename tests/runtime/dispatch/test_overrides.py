@@ -98,3 +98,80 @@ def test_what_has_an_override():
     assert not gs.overrides.has_torch_function_variadic(x, "text")
     with pytest.raises(TypeError, match="must be a subclass"):
         x.as_subclass(int)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x.detach(),
+        lambda x: x.data,
+        lambda x: x.new_zeros(2),
+        lambda x: x.new_ones(2),
+        lambda x: x.new_empty(2),
+        lambda x: x.new_full((2,), 1),
+        lambda x: x.new_tensor([1.0]),
+        lambda x: x.bernoulli(),
+        lambda x: x.isreal(),
+        lambda x: x.multinomial(1),
+        lambda x: x.view(gs.int32),
+        lambda x: x.geqrf()[0],
+    ],
+)
+def test_methods_that_are_no_ops_keep_the_class(make):
+    class Derived(Logged):
+        pass
+
+    x = gs.ones(2, 2)
+    assert type(make(x)) is gs.Tensor
+    assert type(make(x.as_subclass(Plain))) is Plain
+    assert type(make(x.as_subclass(Derived))) is Derived
+    assert len(Logged.calls) == 1
+
+
+def test_a_method_of_the_class_itself_comes_first():
+    class Own(gs.Tensor):
+        def detach(self):
+            return "own"
+
+    class Further(Own):
+        pass
+
+    x = gs.ones(2).as_subclass(Further)
+    assert x.detach() == "own"
+    x.data = gs.zeros(2)
+    assert x.data.tolist() == [0.0, 0.0]
+
+
+def test_overrides_are_given_what_the_call_was():
+    seen = []
+
+    class Asked:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append((len(args), kwargs))
+
+    x = Asked()
+    gs.add(x, x)
+    gs.add(x, x, alpha=2)
+    gs.mm(x, x)
+    gs.sum(x)
+    gs.sum(x, dtype=gs.float64)
+    assert seen == [(2, {}), (2, {"alpha": 2}), (2, {}), (1, {}), (1, {"dtype": gs.float64})]
+
+
+def test_functions_of_users_that_overrides_take_over():
+    @gs.overrides.wrap_torch_function(lambda value, other=1: (value,))
+    def double(value, other=1):
+        """Twice the value."""
+        return value * 2
+
+    class Asked:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func is double, args[1:], kwargs
+
+    assert double(3) == 6
+    assert double(Asked(), other=2) == (True, (), {"other": 2})
+    assert double.__doc__ == "Twice the value."
+    likes = [gs.ones(1), gs.ones(1).as_subclass(Plain), Asked(), 1, "text"]
+    assert list(map(gs.overrides.is_tensor_like, likes)) == [True, True, True, False, False]

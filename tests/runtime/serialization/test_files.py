@@ -144,6 +144,30 @@ def test_modules_are_refused():
         gs.save(endless, io.BytesIO())
 
 
+def test_objects_with_few_methods_of_files():
+    class Source:
+        def __init__(self, data: bytes) -> None:
+            self.read = io.BytesIO(data).read
+
+    class Seeking(Source):
+        def seek(self, offset: int) -> None:
+            raise AssertionError
+
+    buffer = io.BytesIO()
+    gs.save(gs.ones(2), buffer, pickle.HIGHEST_PROTOCOL, _use_new_zipfile_serialization=False)
+    found = gs.load(Seeking(buffer.getvalue()), "cpu", pickle, encoding="latin1")
+    assert found.tolist() == [1.0, 1.0]
+    with pytest.raises(AttributeError, match="file that is seekable"):
+        gs.load(Source(buffer.getvalue()))
+
+
+def test_subclasses_are_saved_as_plain_tensors():
+    class Derived(gs.Tensor):
+        pass
+
+    assert type(round_trip(gs.ones(2).as_subclass(Derived))) is gs.Tensor
+
+
 def test_a_refused_object_leaves_the_old_file(tmp_path: Path):
     path = tmp_path / "state"
     gs.save({"x": gs.ones(2)}, path)
