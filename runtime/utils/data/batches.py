@@ -120,6 +120,8 @@ class BatchesAhead(Batches):
         except BaseException:
             self._begin(worker)
             raise
+        finally:
+            del made  # it and its error would keep each other, and this iterator
         self._begin(worker)
         return batch
 

@@ -90,7 +90,10 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Indices drawn with probabilities in proportion to `weights`."""
+    """Indices drawn with probabilities in proportion to `weights`.
+
+    RuntimeError, when the first is drawn, for weights that are no probabilities, or too few.
+    """
 
     def __init__(
         self,
@@ -115,9 +118,13 @@ class WeightedRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        chances = self.weights.array / self.weights.array.sum()
+        with np.errstate(invalid="ignore"):
+            chances = self.weights.array / self.weights.array.sum()
         source = random_source(self.generator)
-        drawn = source.choice(len(chances), self.num_samples, self.replacement, chances)
+        try:
+            drawn = source.choice(len(chances), self.num_samples, self.replacement, chances)
+        except ValueError as error:  # weights that are negative, nan, all zero or too few
+            raise RuntimeError(f"WeightedRandomSampler: {error}") from None
         yield from drawn.tolist()
 
     def __len__(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import Counter, OrderedDict, namedtuple
 from collections.abc import Mapping
@@ -203,6 +204,10 @@ def test_datasets_and_samplers(torch):
             attempt(lambda: len(m.ChainDataset([stream(library), range(2)]))),
             m.WeightedRandomSampler([1, 2.0], 1).weights,
             attempt(lambda: m.WeightedRandomSampler([1.0], 1, 1)),
+            attempt(lambda: list(m.WeightedRandomSampler([-1.0, 2.0], 1))),
+            attempt(lambda: list(m.WeightedRandomSampler([0.0, 0.0], 1))),
+            attempt(lambda: list(m.WeightedRandomSampler([float("nan"), 1.0], 1))),
+            attempt(lambda: list(m.WeightedRandomSampler([1.0, 2.0], 3, False))),
             attempt(lambda: m.RandomSampler(range(5), num_samples=0)),
             attempt(lambda: m.RandomSampler(range(0))),
             attempt(lambda: m.DataLoader([], shuffle=True)),
@@ -359,6 +364,38 @@ def test_batches_after_an_error(workers):
                 next(batches)
     assert found == [1, 3, 5, 7]
     assert next(batches, None) is None
+
+
+def loading_threads() -> list[threading.Thread]:
+    return [each for each in threading.enumerate() if each.name.startswith("DataLoader")]
+
+
+@pytest.mark.parametrize("ending", ["at the end", "early", "by an error"])
+def test_threads_end_with_their_iterator(ending):
+    class Last(Threads):
+        def __getitem__(self, index: int) -> int:
+            if index == 8 and ending == "by an error":
+                raise KeyError(index)
+            return index
+
+    def load() -> None:
+        for index in DataLoader(Last(9), None, num_workers=2):
+            if index == 3 and ending == "early":
+                return
+
+    gc.collect()
+    gc.disable()
+    try:
+        if ending == "by an error":
+            with pytest.raises(KeyError):
+                load()
+        else:
+            load()
+        for thread in loading_threads():
+            thread.join(5)
+        assert loading_threads() == []
+    finally:
+        gc.enable()
 
 
 def test_an_error_before_the_first_batch():
