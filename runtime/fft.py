@@ -9,8 +9,11 @@ IndexError for one that is not there.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .core.missing import explaining as _explaining
 from .core.tensor import normalize_dim
@@ -148,15 +151,31 @@ def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
 @accepts_out
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """The frequencies of `fft` for `n` samples at distances `d`."""
-    found = ifftshift(arange(n, dtype=dtype or _default_dtype()) - n // 2) / (n * d)
+    n, dtype = _sampling("fftfreq", n, dtype)
+    found = ifftshift(arange(n, dtype=dtype) - n // 2) / (n * d)
     return found.requires_grad_(requires_grad)
 
 
 @accepts_out
 def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """The frequencies of `rfft` for `n` samples at distances `d`."""
-    found = arange(n // 2 + 1, dtype=dtype or _default_dtype()) / (n * d)
+    n, dtype = _sampling("rfftfreq", n, dtype)
+    found = arange(n // 2 + 1, dtype=dtype) / (n * d)
     return found.requires_grad_(requires_grad)
+
+
+def _sampling(name: str, n: Any, dtype: Any) -> tuple[int, Any]:
+    """Check the number of samples, and the dtype of their frequencies."""
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(
+            f"fft_{name}(): argument 'n' (position 1) must be int, not {type(n).__name__}"
+        ) from None
+    chosen = _default_dtype() if dtype is None else np.dtype(dtype)
+    if chosen.kind not in "fc":
+        raise RuntimeError(f"{name} requires a floating point or complex dtype, not {chosen}")
+    return n, chosen
 
 
 def _default_dtype() -> Any:
@@ -231,7 +250,9 @@ def _inverse_hermitian(name: str, input: Tensor, s: Dims, dim: Dims, norm: str |
 
 
 def _one(n: int | None, dim: int) -> tuple[Dims, Dims]:
-    """`s` and `dim` of a transform along one dimension."""
+    """`s` and `dim` of a transform along one dimension, whose length is at least one if given."""
+    if n is not None and n < 1:
+        raise RuntimeError(f"Invalid number of data points ({n}) specified")
     return (None if n is None else (n,)), (dim,)
 
 

@@ -37,7 +37,7 @@ def segment_reduce(
     _check_arguments(data, reduce, lengths, indices, offsets)
     axis = normalize_dim(axis, data.ndim)
     bounds = _bounds(data, lengths, offsets, axis, unsafe)
-    rows = data.reshape(-1, *data.shape[axis:])
+    rows = data.reshape(math.prod(data.shape[:axis]), *data.shape[axis:])
     results = [
         _reduced(row[start:end], reduce, initial)
         for row, ends in zip(ops.unbind(rows, 0), bounds, strict=True)
@@ -64,9 +64,10 @@ def _check_arguments(
         raise RuntimeError(
             f"segment_reduce(): reduce is one of {', '.join(_REDUCTIONS)}, not {reduce!r}"
         )
-    if not data.array.size or data.array.dtype.kind != "f":
+    if not data.ndim or data.array.dtype.kind != "f":
         raise RuntimeError(
-            f"segment_reduce(): expected floats, at least one, got {list(data.shape)} {data.dtype}"
+            "segment_reduce(): expected floats, along at least one dimension, got "
+            f"{list(data.shape)} {data.dtype}"
         )
 
 

@@ -32,7 +32,8 @@ def stft(
 
     Windows of `n_fft` elements lie `hop_length` (a quarter of `n_fft`) apart, and are multiplied
     by `window`, which is centred if shorter. With `center` the signal is padded, by `pad_mode`, so
-    that window `t` is centred at `t * hop_length`. `normalized` divides by the root of `n_fft`;
+    that window `t` is centred at `t * hop_length`; without it, `align_to_window` pads with zeros
+    so that the first window begins with the signal. `normalized` divides by the root of `n_fft`;
     `onesided`, the default for real signals, leaves out what is conjugate. Without
     `return_complex` real and imaginary parts are a last dimension. RuntimeError for sizes that do
     not fit, and if `return_complex` is missing for a real signal.
@@ -64,8 +65,9 @@ def stft(
     if center:
         half = n_fft // 2
         signal = ops.pad(signal.unsqueeze(0), [half, half], pad_mode).squeeze(0)
-    elif align_to_window is False and n_fft > width:
-        raise NotImplementedError("stft: align_to_window=False is not supported: pad the signal")
+    elif align_to_window:
+        left = (n_fft - width) // 2
+        signal = ops.constant_pad_nd(signal, [left, n_fft - width - left], 0)
     if not 0 < n_fft <= signal.shape[-1]:
         raise RuntimeError(
             f"stft(input {list(input.shape)}): expected 0 < n_fft <= {signal.shape[-1]}, but got "
@@ -115,6 +117,11 @@ def istft(
             "return_complex=True."
         )
     onesided = _check_transform(input, n_fft, hop, width, window, onesided, return_complex)
+    if window is None:
+        warn_once(
+            "A window was not provided: a rectangular one is applied. Give the window that stft "
+            "was given, or the signal is another one."
+        )
     frames = input.unsqueeze(0) if input.ndim == 2 else input
     frames = frames.transpose(1, 2)
     norm = _BY_ROOT if normalized else _BY_LENGTH

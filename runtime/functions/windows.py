@@ -6,6 +6,7 @@ as in PyTorch: generalized cosine windows, Bartlett's triangle and Kaiser's wind
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -27,6 +28,13 @@ def _window(
     at: Callable[[Array, int], Array],
 ) -> Tensor:
     """Compute a window in float64; `at` has its values at positions, given the last of them."""
+    try:
+        length = operator.index(length)
+    except TypeError:
+        raise TypeError(
+            f"{name}(): argument 'window_length' (position 1) must be int, not "
+            f"{type(length).__name__}"
+        ) from None
     chosen = float_dtype(dtype)
     if chosen.kind != "f":
         raise RuntimeError(f"{name} expects floating point dtypes, got: {chosen}")

@@ -49,6 +49,10 @@ WARNED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda t: t.tensor([t.ones(()), _leaf(t)[0]]),
         "requires_grad=True to a scalar",
     ),
+    "istft without a window": (
+        lambda t: t.istft(t.ones(5, 9) + 0j, 8),
+        "A window was not provided",
+    ),
     "stft without a window": (
         lambda t: t.stft(t.ones(32), 8, return_complex=True),
         "A window was not provided",

@@ -43,6 +43,19 @@ def test_values_and_gradients(kind: str, text: str) -> None:
         np.testing.assert_allclose(mine, theirs, rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("initial", [None, 2.0])
+def test_segments_of_no_elements(kind: str, initial: float | None) -> None:
+    import torch
+
+    results = []
+    for lib in (gs, torch):
+        data = lib.zeros(0, 2)
+        y = lib.segment_reduce(data, kind, lengths=lib.tensor([0, 0]), initial=initial)
+        results.append(y.tolist())
+    np.testing.assert_array_equal(*results)
+
+
 REFUSED: dict[str, dict[str, Any]] = {
     "nothing": {},
     "a sum that does not fit": {"lengths": [3, 1]},
