@@ -24,6 +24,8 @@ from .core.random_generator import set_rng_state as set_rng_state
 from .core.strides import in_order_of
 from .core.tensor import Tensor, wrap
 from .dispatch.registry import ops
+from .dtypes.number_conversion import check_range, converted
+from .dtypes.promotion import type_name
 from .functions.creation import array_like, float_dtype, leaf, size_of
 from .functions.creation_options import PLACE, creates
 from .functions.splitting import common_shape
@@ -100,8 +102,10 @@ def randint(
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
+    chosen = np.dtype(np.int64 if dtype is None else dtype)
+    check_range(low, high, chosen)
     drawn = generator().integers(low, high, size_of("randint", (size,), {}))
-    return leaf(_cast(drawn, np.dtype(np.int64 if dtype is None else dtype)), requires_grad)
+    return leaf(_cast(drawn, chosen), requires_grad)
 
 
 @for_each_element
@@ -127,8 +131,13 @@ def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tenso
     """The numbers below `n` in random order."""
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    drawn = generator().permutation(n).astype(np.int64 if dtype is None else dtype)
-    return leaf(drawn, requires_grad)
+    chosen = np.dtype(np.int64 if dtype is None else dtype)
+    if chosen.kind in "bc":
+        raise NotImplementedError(f"\"randperm\" not implemented for '{type_name(chosen)}'")
+    if chosen.kind == "f" and n > (most := (2 << np.finfo(chosen).nmant) + 1):
+        raise RuntimeError(f"n cannot be greater than {most} for {type_name(chosen)} type.")
+    converted(n, chosen)  # refuses more numbers than the dtype has
+    return leaf(generator().permutation(n).astype(chosen), requires_grad)
 
 
 @for_each_example
@@ -196,6 +205,13 @@ def bernoulli(input: Tensor, p: float | None = None, *, out: Tensor | None = Non
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Indices drawn with the weights in each row of `input` (one or two dimensions)."""
     weights = array_like("multinomial", input)
+    if weights.dtype.kind != "f":
+        raise RuntimeError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            f"{type_name(weights.dtype)}"
+        )
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
     if weights.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {weights.ndim}")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):

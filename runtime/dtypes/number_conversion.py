@@ -34,10 +34,17 @@ def wrapped(number: Any, dtype: DType) -> Any:
 def converted(number: Any, dtype: DType) -> Any:
     """A number that takes a place among elements; RuntimeError if it does not fit into their dtype.
 
-    OverflowError for an integer that 64 bits cannot hold.
+    Nor does a complex number fit among real ones, unless its imaginary part is zero. OverflowError
+    for an integer that 64 bits cannot hold.
     """
-    if dtype.kind not in "iuf" or not isinstance(number, int | float):
+    if dtype.kind not in "iuf":
         return number
+    if not isinstance(number, int | float):
+        if not isinstance(number, complex | np.complex64):
+            return number
+        if number.imag:
+            raise _refusal(dtype)
+        number = float(number.real)
     if dtype.kind == "f":
         if math.isfinite(number) and not -(high := np.finfo(dtype).max) <= number <= high:
             raise _refusal(dtype)
@@ -64,6 +71,19 @@ def fits(number: int, dtype: DType) -> bool:
     limits = np.iinfo(dtype)
     low = -int(limits.max) if dtype.kind == "u" else int(limits.min)
     return low <= number <= int(limits.max)
+
+
+def check_range(low: int, high: int, dtype: DType) -> None:
+    """Raise RuntimeError unless elements can be all integers from `low` to before `high`."""
+    if dtype.kind == "c":
+        raise RuntimeError(f"integers are drawn for real dtypes, not for {dtype}")
+    smallest, largest = 0, 1
+    if dtype.kind != "b":
+        limits: Any = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
+        smallest, largest = int(limits.min), int(limits.max)
+    for name, value in (("from", low), ("to - 1", high - 1)):
+        if not smallest <= value <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {dtype}")
 
 
 def _check_width(number: int) -> None:

@@ -22,6 +22,7 @@ from ..dtypes.promotion import (
     get_default_dtype,
     plain_number,
     promote_types,
+    type_name,
 )
 from .creation_options import PLACE, creates
 
@@ -219,20 +220,35 @@ def arange(
 ) -> Tensor:
     """`start, start + step, ...` before `end`; `arange(n)` counts from 0.
 
-    int64 if all arguments are integers, else the default dtype.
+    int64 if all arguments are integers, else the default dtype. As in PyTorch the bounds are
+    truncated before they are counted where int64 is asked for, and after where another dtype of
+    integers is. RuntimeError for bounds that are no numbers, or have the wrong order.
     """
     if end is None:
         start, end = 0, start
     start, end, step = _real(start), _real(end), _real(step)
-    if step == 0:
+    integral = all(isinstance(value, int) for value in (start, end, step))
+    chosen = np.dtype(np.int64) if integral else get_default_dtype()
+    chosen = chosen if dtype is None else np.dtype(dtype)
+    if chosen.kind in "bc":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{type_name(chosen)}'")
+    if any(isinstance(value, complex) for value in (start, end, step)):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    if not integral and not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if chosen == np.int64:
+        start, end, step = int(start), int(end), int(step)
+    if not abs(step) > 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    integral = all(isinstance(value, int) for value in (start, end, step))
-    chosen = np.dtype(np.int64) if integral else get_default_dtype()
-    count = -((start - end) // step) if integral else math.ceil((end - start) / step)
-    values = start + np.arange(count) * step
-    return leaf(values.astype(chosen if dtype is None else dtype), requires_grad)
+    if integral or chosen == np.int64:
+        count = -((start - end) // step)
+    else:
+        count = math.ceil((end - start) / step)
+    if chosen.kind in "iu":
+        start, step = int(start), int(step)
+    return leaf((start + np.arange(count) * step).astype(chosen), requires_grad)
 
 
 def _real(value: Any) -> Real:
@@ -272,7 +288,7 @@ def _dtype_between(first: Any, last: Any, dtype: Any) -> np.dtype[Any]:
     is_complex = isinstance(first, complex) or isinstance(last, complex)
     if not is_complex:
         return float_dtype(dtype)
-    chosen = np.result_type(get_default_dtype(), np.complex64) if dtype is None else np.dtype(dtype)
+    chosen = default_complex_dtype() if dtype is None else np.dtype(dtype)
     if chosen.kind != "c":
         raise RuntimeError(f"inferred dtype of complex numbers can't be safely cast to {chosen}")
     return chosen

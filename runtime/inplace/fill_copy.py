@@ -222,8 +222,10 @@ def zero_(self: Tensor) -> Tensor:
 
 @filling_each_example
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Write random numbers of a normal distribution."""
+    """Write random numbers of a normal distribution; RuntimeError for a negative deviation."""
     _refuse_integers(self, "normal_")
+    if not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     with drawing_from("normal_", generator):
         values = source().normal(mean, std, self.array.shape)
     return overwrite(self, "normal_", values, [], NormalBackward0)
@@ -231,8 +233,12 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
 
 @filling_each_example
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
-    """Write random numbers that are uniform in `[from_, to)`."""
+    """Write random numbers that are uniform in `[from_, to)`; RuntimeError if that is no range."""
     _refuse_integers(self, "uniform_")
+    if not from_ <= to:
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}"
+        )
     with drawing_from("uniform_", generator):
         values = source().uniform(from_, to, self.array.shape)
     return overwrite(self, "uniform_", values, [], UniformBackward0)

@@ -9,6 +9,7 @@ import numpy as np
 from ..batching.randomness import filling_each_example, reading_parameters
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
+from ..dtypes.number_conversion import check_range
 from ..dtypes.promotion import type_name
 from .fill_copy import OverwriteNode, overwrite
 
@@ -81,6 +82,7 @@ def random_(
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
+    check_range(low, high, self.array.dtype)
     dtype = np.uint64 if high > 1 << 63 else np.int64
     return _drawn(
         self,
