@@ -150,8 +150,11 @@ def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tenso
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     chosen = np.dtype(np.int64 if dtype is None else dtype)
-    if n - 1 > largest_exact(chosen):
-        raise RuntimeError(f"randperm: {type_name(chosen)} does not hold all numbers below {n}")
+    if chosen.kind in "bc":
+        raise NotImplementedError(f"\"randperm\" not implemented for '{type_name(chosen)}'")
+    most = largest_exact(chosen) + 1
+    if n > most:
+        raise RuntimeError(f"n cannot be greater than {most} for {type_name(chosen)} type.")
     return leaf(generator().permutation(n).astype(chosen), requires_grad)
 
 
@@ -219,6 +222,13 @@ def bernoulli(input: Tensor, p: float | None = None, *, out: Tensor | None = Non
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Indices drawn with the weights in each row of `input` (one or two dimensions)."""
     weights = array_like("multinomial", input)
+    if weights.dtype.kind != "f":
+        raise RuntimeError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            f"{type_name(weights.dtype)}"
+        )
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
     if weights.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {weights.ndim}")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):

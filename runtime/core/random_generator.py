@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import index
 from typing import Any, Final
 
 import numpy as np
@@ -35,10 +36,18 @@ class Generator:
         self._numpy: np.random.Generator | None = None
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start the sequence of numbers anew; RuntimeError for a seed of more than 64 bits."""
-        number = int(seed)
+        """Start the sequence of numbers anew.
+
+        ValueError for a seed of more than 64 bits, RuntimeError for what is no integer.
+        """
+        try:
+            number = index(seed)
+        except TypeError:
+            raise RuntimeError(
+                f"manual_seed expected a long, but got {type(seed).__name__}"
+            ) from None
         if not -(1 << 63) <= number < 1 << 64:
-            raise RuntimeError(f"Overflow when unpacking long: the seed {number} has over 64 bits")
+            raise ValueError(f"Overflow when unpacking long: the seed {number} has over 64 bits")
         self._seed = number % (1 << 64)
         self._numpy = np.random.default_rng(self._seed)
         return self
@@ -127,7 +136,7 @@ _chosen: Final = threading.local()
 
 def manual_seed(seed: int) -> Generator:
     """Start the sequence of random numbers anew."""
-    return default_generator.manual_seed(seed)
+    return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:

@@ -34,12 +34,13 @@ def wrapped(number: Any, dtype: DType) -> Any:
 def converted(number: Any, dtype: DType) -> Any:
     """A number that takes a place among elements; RuntimeError if it does not fit into their dtype.
 
-    OverflowError for an integer that 64 bits cannot hold.
+    Nor does a complex number fit among real ones, unless its imaginary part is zero. OverflowError
+    for an integer that 64 bits cannot hold.
     """
-    if isinstance(number, complex) and dtype.kind in "biuf":
+    if isinstance(number, complex | np.complex64) and dtype.kind in "biuf":
         if number.imag:
             raise _refusal(dtype)
-        number = number.real
+        number = float(number.real)
     if dtype.kind not in "iuf" or not isinstance(number, int | float):
         return number
     if dtype.kind == "f":

@@ -31,21 +31,29 @@ def arange(
 ) -> Tensor:
     """`start, start + step, ...` before `end`; `arange(n)` counts from 0.
 
-    int64 if all arguments are integers, else the default dtype. RuntimeError for a step of zero or
-    in the wrong direction, and for bounds that are not finite.
+    int64 if all arguments are integers, else the default dtype. As in PyTorch the bounds are
+    truncated before they are counted where int64 is asked for, and after where another dtype of
+    integers is. RuntimeError for a step of zero or in the wrong direction, and for bounds that are
+    not finite, or complex.
     """
     if end is None:
         start, end = None, start
     if end is None:
         raise TypeError('arange() missing 1 required positional arguments: "end"')
-    first, last, by = _bounds(0 if start is None else start, end, step)
-    integral = all(isinstance(value, int) for value in (first, last, by))
+    given = [_real(value) for value in (0 if start is None else start, end, step)]
+    integral = all(isinstance(value, int) for value in given)
     chosen = np.dtype(np.int64) if integral else get_default_dtype()
     if dtype is not None:
         chosen = np.dtype(dtype)
     if chosen.kind in "bc":
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{type_name(chosen)}'")
-    count = -((first - last) // by) if integral else math.ceil((last - first) / by)
+    first, last, by = _checked(*given, truncates=chosen == np.int64)
+    if integral or chosen == np.int64:
+        count = -((first - last) // by)
+    else:
+        count = math.ceil((last - first) / by)
+    if chosen.kind in "iu":
+        first, by = int(first), int(by)
     return leaf((first + np.arange(count) * by).astype(chosen), requires_grad)
 
 
@@ -64,24 +72,28 @@ def range(
     """
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
-    first, last, by = _bounds(start, end, step)
+    first, last, by = _checked(*map(_real, (start, end, step)))
     values = first + np.arange(int((last - first) / by) + 1) * by
     return leaf(values.astype(get_default_dtype() if dtype is None else dtype), requires_grad)
 
 
-def _bounds(start: Any, end: Any, step: Any) -> tuple[Real, Real, Real]:
-    """The arguments as Python numbers, so that integers are told from floats by type."""
-    first, last, by = map(_real, (start, end, step))
-    if by == 0:
-        raise RuntimeError("step must be nonzero")
+def _checked(first: Any, last: Any, by: Any, *, truncates: bool = False) -> tuple[Real, Real, Real]:
+    """Return the bounds and the step, as integers if it `truncates`; RuntimeError for none."""
+    if any(isinstance(value, complex) for value in (first, last, by)):
+        raise RuntimeError("value cannot be converted to type double without overflow")
     if not (math.isfinite(first) and math.isfinite(last)):
         raise RuntimeError(f"unsupported range: {first} -> {last}")
+    if truncates:
+        first, last, by = int(first), int(last), int(by)
+    if not abs(by) > 0:
+        raise RuntimeError("step must be nonzero")
     if (last - first) * by < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     return first, last, by
 
 
 def _real(value: Any) -> Any:
+    """An argument as a Python number, so that integers are told from floats by type."""
     return value.item() if isinstance(value, Tensor | np.generic) else value
 
 

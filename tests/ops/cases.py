@@ -207,6 +207,8 @@ def call(op: OpSpec, arguments: Arguments, module: Any, functional: Any) -> Any:
             keywords[param.name] = arguments[param.name]
         elif not param.keyword_only:
             positional.append(param.default)
+    if "memory_format" in keywords:  # which entries know by name
+        keywords["memory_format"] = getattr(module, keywords["memory_format"])
     places = op.python_module.replace(" ", "").split(",")
     name = op.signature.name
     if places == ["nn"]:

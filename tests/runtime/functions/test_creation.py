@@ -346,3 +346,50 @@ def test_memory_of_a_file(tmp_path: Path) -> None:
     assert gs.from_file(name).shape == (0,)
     with pytest.raises(RuntimeError, match="negative"):
         gs.from_file(name, size=-1)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "dtype", "values"),
+    [
+        ((2.5,), "int64", [0, 1]),
+        ((2.5,), "int32", [0, 1, 2]),
+        ((0.5, 3), "int64", [0, 1, 2]),
+        ((-0.5, 2.5), "int64", [0, 1]),
+        ((-0.5, 2.5), "int32", [0, 1, 2]),
+        ((5, 0, -1.7), "int64", [5, 4, 3, 2, 1]),
+        ((5, 0, -1.7), "int32", [5, 4, 3]),
+        ((2.5,), "float16", [0, 1, 2]),
+    ],
+)
+def test_arange_truncates_bounds_as_pytorch_does(bounds, dtype, values) -> None:
+    made = gs.arange(*bounds, dtype=getattr(gs, dtype))
+    assert (made.tolist(), str(made.dtype)) == (values, dtype)
+
+
+def test_arange_refuses() -> None:
+    for bounds in ((float("nan"),), (float("inf"),)):
+        with pytest.raises(RuntimeError, match="unsupported range"):
+            gs.arange(*bounds)
+    with pytest.raises(RuntimeError, match="cannot be converted to type double"):
+        gs.arange(1j)
+    with pytest.raises(RuntimeError, match="step must be nonzero"):
+        gs.arange(0, 3, 0.5, dtype=gs.int64)
+    for dtype in (gs.bool, gs.complex64):
+        with pytest.raises(NotImplementedError, match="arange"):
+            gs.arange(2, dtype=dtype)
+
+
+def test_complex_numbers_are_no_elements_of_real_tensors() -> None:
+    x, mask, places = gs.zeros(2), gs.tensor([True, False]), gs.tensor([0])
+    for store in (
+        lambda: x.masked_fill(mask, 1j),
+        lambda: x.clone().fill_(1j),
+        lambda: gs.full_like(x, 1j),
+        lambda: x.new_full((2,), 1j),
+        lambda: x.scatter(0, places, 1j),
+        lambda: gs.zeros(2, dtype=gs.int64).fill_(1j),
+    ):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type"):
+            store()
+    assert gs.full_like(x, 2 + 0j).tolist() == [2, 2]
+    assert x.masked_fill(mask, 2 + 0j).tolist() == [2, 0]

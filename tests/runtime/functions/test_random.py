@@ -248,3 +248,52 @@ def test_normal_writes_to_a_tensor() -> None:
 def test_normal_of_shapes_that_do_not_broadcast() -> None:
     with pytest.raises(RuntimeError, match=r"The size of tensor a \(4\) must match"):
         gs.normal(gs.ones(4), gs.ones(3))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda low, high, dtype: gs.randint(low, high, (2,), dtype=dtype),
+        lambda low, high, dtype: gs.randint_like(gs.zeros(2, dtype=dtype), low, high),
+        lambda low, high, dtype: gs.zeros(2, dtype=dtype).random_(low, high),
+    ],
+)
+def test_integers_that_the_dtype_does_not_have(draw) -> None:
+    for low, high, dtype in ((0, 257, gs.uint8), (0, 129, gs.int8), (0, 3, gs.bool)):
+        with pytest.raises(RuntimeError, match="to - 1 is out of bounds"):
+            draw(low, high, dtype)
+        draw(low, high - 1, dtype)
+    with pytest.raises(RuntimeError, match="from is out of bounds"):
+        draw(-1, 3, gs.uint8)
+
+
+def test_more_numbers_than_the_dtype_has() -> None:
+    with pytest.raises(RuntimeError, match="n cannot be greater than 256 for Byte"):
+        gs.randperm(257, dtype=gs.uint8)
+    assert sorted(gs.randperm(256, dtype=gs.uint8).tolist()) == list(range(256))
+    with pytest.raises(RuntimeError, match="n cannot be greater than 2049 for Half"):
+        gs.randperm(2050, dtype=gs.float16)
+    with pytest.raises(NotImplementedError, match="randperm"):
+        gs.randperm(2, dtype=gs.bool)
+
+
+def test_distributions_that_are_none() -> None:
+    for deviation in (-1, float("nan")):
+        with pytest.raises(RuntimeError, match=r"normal expects std >= 0\.0"):
+            gs.zeros(2).normal_(0, deviation)
+    with pytest.raises(RuntimeError, match=r"expects to return a \[from, to\) range"):
+        gs.zeros(2).uniform_(1, 0)
+    for number in (0, -1):
+        with pytest.raises(RuntimeError, match="cannot sample n_sample <= 0"):
+            gs.multinomial(gs.ones(2), number)
+    with pytest.raises(RuntimeError, match="only supports floating-point dtypes"):
+        gs.multinomial(gs.tensor([1, 2]), 1)
+
+
+def test_seeds_that_are_none() -> None:
+    generator = gs.Generator()
+    for seed in (1.5, None, "5"):
+        with pytest.raises(RuntimeError, match="manual_seed expected a long"):
+            generator.manual_seed(seed)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="Overflow when unpacking long"):
+        generator.manual_seed(1 << 64)
