@@ -231,6 +231,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if weights.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {weights.ndim}")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     totals = weights.sum(axis=-1, dtype=np.float64, keepdims=True)

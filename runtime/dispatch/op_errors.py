@@ -95,8 +95,12 @@ def complex_gradient(op_name: str, *args: object) -> RuntimeError:
 
 def complex_refused(kind: type[RuntimeError], op_name: str, *args: object) -> RuntimeError:
     """The error of an op of real numbers that is given complex ones; NotImplementedError is one."""
+    words = f"{op_name} does not support complex inputs"
+    if issubclass(kind, NotImplementedError):
+        dtype = next(array.dtype for array in _arrays(args) if array.dtype.kind == "c")
+        words = f"\"{op_name}\" not implemented for '{type_name(dtype)}'"
     return kind(
-        f"{op_name} is not defined for complex numbers, in {describe_call(op_name, args)}. Take "
+        f"{words}: it is not defined for complex numbers, in {describe_call(op_name, args)}. Take "
         "their real(), imag() or abs()."
     )
 

@@ -95,11 +95,12 @@ def _places(
     size, stride = [*size], [*stride]
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
-    if min((*size, *stride), default=0) < 0:
-        raise RuntimeError(
-            "as_strided: Negative sizes and strides are not supported at the moment, got sizes: "
-            f"{size}, strides: {stride}"
-        )
+    for name, numbers in (("sizes", size), ("strides", stride)):
+        if min(numbers, default=0) < 0:
+            raise RuntimeError(
+                f"as_strided: Negative {name} are not supported at the moment, got {name}: "
+                f"{numbers}"
+            )
     physical, batches = input, 0
     while isinstance(physical, Batched):
         physical, batches = physical._physical, batches + 1

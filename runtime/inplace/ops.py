@@ -19,7 +19,7 @@ from ..core.storage import INFERENCE_ALIAS, base_of, own_alias
 from ..core.tensor import Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..dispatch.op_errors import failure
-from ..dtypes.promotion import check_inplace_dtype
+from ..dtypes.promotion import check_inplace_dtype, type_name
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
 from ..graph.saved_values import guard_saved_output, saved_output_slot
@@ -336,7 +336,14 @@ def _check(tensor: Tensor, result: Tensor, name: str) -> None:
             f"{name}(): output with shape {list(tensor.shape)} doesn't match the broadcast shape "
             f"{list(result.shape)}"
         )
-    dtype = tensor.array.dtype
-    if result.array.dtype.kind == "f" and dtype.kind == "c":
+    found, wanted = result.array.dtype, tensor.array.dtype
+    if found is wanted:
+        return
+    if found.kind == "f" and wanted.kind == "c":
         raise RuntimeError(f"In-place {name.rstrip('_')} is not supported for complex tensors.")
-    check_inplace_dtype(result.array.dtype, dtype)
+    if name == "float_power_" and found != wanted:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {type_name(wanted)} but the operation's "
+            f"result requires dtype {type_name(found)}"
+        )
+    check_inplace_dtype(found, wanted)

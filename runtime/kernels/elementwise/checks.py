@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ...dtypes.promotion import type_name
 
 Array = np.ndarray[Any, Any]
+
+HALF: Final = np.dtype(np.float16)
+"""The dtype that functions compute in single precision where its range would not do."""
 
 
 class ArgumentError(ValueError):

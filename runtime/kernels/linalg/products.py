@@ -11,7 +11,7 @@ from ...core.types import Number
 from ...dtypes.number_conversion import converted
 from ...dtypes.promotion import LAST_INTEGER
 from ...fast.tuning import FLAT_MV_COLUMNS, FLAT_MV_MIN, FLAT_MV_ROWS
-from ..elementwise.checks import Array, floating, normalize_dim, same_dtype
+from ..elementwise.checks import HALF, Array, floating, normalize_dim, same_dtype
 
 _matmul = np.matmul
 
@@ -145,6 +145,8 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Number) -> Any:
 def lerp(self: Array, end: Array, weight: Any) -> Any:
     """Counted from the nearer end, so that both ends are met exactly."""
     floating("lerp_kernel_scalar", self)
+    if self.dtype is HALF:  # in which differences may be infinite
+        return lerp(self.astype(np.float32), end.astype(np.float32), weight).astype(HALF)
     if weight < 0.5:
         return self + (end - self) * weight
     return end - (end - self) * (1 - weight)
@@ -153,6 +155,8 @@ def lerp(self: Array, end: Array, weight: Any) -> Any:
 def lerp_tensor(self: Array, end: Array, weight: Array) -> Any:
     """Counted from the nearer end, so that both ends are met exactly."""
     floating("lerp_kernel_tensor", self)
+    if self.dtype is HALF:
+        return lerp_tensor(*(x.astype(np.float32) for x in (self, end, weight))).astype(HALF)
     way = end - self
     return np.where(np.real(weight) < 0.5, self + way * weight, end - way * (1 - weight))
 

@@ -15,18 +15,18 @@ Found = tuple[Array, Array, Array]
 
 def histc(self: Array, bins: int, min: Any, max: Any) -> Array:
     """Count elements in equal bins of a range, or of their own range if that is empty."""
-    floating("histc", self)
     if bins <= 0:
         raise RuntimeError(f"torch.histc: bins must be > 0, but got {bins}")
     low, high = float(min), float(max)
+    if low > high:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    floating("histc", self)
     if low == high and self.size:
         low, high = float(self.min()), float(self.max())
     if low == high:
         low, high = low - 1, high + 1
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise RuntimeError(f"torch.histc: range of [{low}, {high}] is not finite")
-    if low > high:
-        raise RuntimeError("torch.histc: max must be larger than min")
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     inside = self[(self >= low) & (self <= high)]
     places = ((inside - low) * bins / (high - low)).astype(np.int64)
     counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...fast.summation import sums
-from ..elementwise.checks import Array, normalize_dim
+from ..elementwise.checks import HALF, Array, normalize_dim
 from .sums import Dims, axes
 
 # NumPy's stubs know no `keepdims` that is a variable.
@@ -35,6 +35,8 @@ def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> 
             "narrowing"
         )
     x = np.abs(self if dtype is None else self.astype(dtype))
+    if x.dtype is HALF:  # whose squares may be infinite
+        return vector_norm(self, ord, dim, keepdim, np.float32).astype(HALF)
     axis = axes(dim)
     if ord in (inf, -inf):
         if not self.size and not _keeps_elements(self, axis):

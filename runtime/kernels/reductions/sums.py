@@ -11,7 +11,7 @@ from ...core.user_warnings import warn
 from ...dtypes.kinds import COMPLEX_KINDS, is_symbolic
 from ...dtypes.promotion import LAST_INTEGER
 from ...fast.summation import sums
-from ..elementwise.checks import Array, normalize_dim
+from ..elementwise.checks import HALF, Array, normalize_dim
 from ..elementwise.complex_numbers import has_imaginary_parts
 from ..shape.layout import in_order
 
@@ -81,6 +81,8 @@ def mean(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
             "mean(): could not infer output dtype. Input dtype must be either a floating point "
             f"or complex dtype. Got: {self.dtype}"
         )
+    if self.dtype is HALF and dtype is None:  # whose sums may be infinite
+        return mean(self, dim, keepdim, np.float32).astype(HALF)
     return sum(self, dim, keepdim, dtype) / _count(self.shape, dim)
 
 

@@ -62,6 +62,9 @@ REFUSED: dict[str, Callable[[Library], Any]] = {
     "an imaginary part to fill with": lambda t: t.f(2).fill_(1j),
     "an imaginary part under a mask": lambda t: t.f(2).masked_fill(t.f(2) > 0, 1j),
     "an imaginary part to scatter": lambda t: t.f(2).scatter(0, t.i(0), 1j),
+    "float_power_ of floats": lambda t: t.f(2).float().float_power_(2),
+    "float_power_ of integers": lambda t: t.i(1, 2).float_power_(t.f(2)),
+    "float_power_ by a complex number": lambda t: t.f(2).float_power_(2j),
     "arange to infinity": lambda t: t.arange(0, float("inf")),
     "arange from nan": lambda t: t.arange(float("nan"), 3),
     "arange of nothing": lambda t: t.arange(),
@@ -244,3 +247,28 @@ def test_same_message_where_shapes_differ(text: str) -> None:
             BROADCAST[text](library)
         messages.append(str(refused.value))
     assert messages[1] == messages[0]
+
+
+WORDS: dict[str, Callable[[Library], Any]] = {
+    "max must be larger than min": lambda t: t.histc(t.i(1, 2), 4, 5, 1),
+    r"range of \[1, inf\] is not finite": lambda t: t.histc(t.tensor([1.0, float("inf")])),
+    r"Negative strides .* got strides: \[2, -1\]": lambda t: t.as_strided(t.f(4), (1, 1), (2, -1)),
+    "float_power_ has dtype Float but the operation's result requires dtype Double": lambda t: (
+        t.f(2).float().float_power_(2)
+    ),
+    "Storage size calculation overflowed": lambda t: t.empty(2, 4, 2**29, 2**29),
+    r"torch.logspace\(\): inferred dtype": lambda t: t.logspace(0, 1j, 3, dtype=t.float64),
+    "self-referential lists are incompatible": lambda t: t.tensor(_in_itself()),
+    "does not implement Python buffer protocol": lambda t: t.frombuffer([1], dtype=t.int8),
+    "to - 1 is out of bounds for": lambda t: t.i(1).char().random_(0, 129),
+    "from is out of bounds for": lambda t: t.f(1).half().uniform_(-1e6, 0),
+}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_same_words(words: str) -> None:
+    import torch
+
+    for library in (Library(torch, None), Library(gs, None)):
+        with pytest.raises((RuntimeError, TypeError, ValueError), match=words):
+            WORDS[words](library)

@@ -85,6 +85,28 @@ def test_functions_of_halves(space: str, other: str | None) -> None:
     assert compared >= (FEWEST[space] if other is None else 1)
 
 
+LARGE: dict[str, Any] = {
+    "mean": lambda lib, x: x.mean(),
+    "mean of rows": lambda lib, x: x.view(2, 2).mean(1),
+    "norm": lambda lib, x: x.norm(),
+    "norm of rows": lambda lib, x: lib.linalg.vector_norm(x.view(2, 2), 3, dim=1),
+    "lerp": lambda lib, x: lib.lerp(x, -x, 0.25),
+    "lerp by a tensor": lambda lib, x: lib.lerp(x, -x, half(lib, [0.0, 0.25, 0.75, 1.0])),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_what_is_finite_though_its_steps_are_not(name: str) -> None:
+    import torch
+
+    values = [30000.0, 40000.0, 20000.0, 25000.0]
+    found = LARGE[name](gs, half(gs, values))
+    expected = LARGE[name](torch, half(torch, values))
+    assert np.isfinite(found.numpy()).all()
+    assert found.dtype == gs.float16
+    _compare(found, expected, 1e-3, name)
+
+
 def _slope(result: Any, x: Any) -> Any:
     """PyTorch's gradient, None where it has none."""
     import torch

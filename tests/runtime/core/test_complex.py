@@ -107,3 +107,11 @@ def test_compositions_against_differences(function: Any) -> None:
 def test_what_is_not_defined_for_complex_numbers_is_refused(op):
     with pytest.raises(RuntimeError, match="not defined for complex numbers"):
         op(gs.tensor([1 + 2j, 2 - 1j]))
+
+
+def test_a_refusal_names_the_op_and_the_dtype():
+    z = gs.tensor([1 + 2j, 2 - 1j])
+    with pytest.raises(NotImplementedError, match="\"erf\" not implemented for 'ComplexFloat'"):
+        gs.erf(z)
+    with pytest.raises(RuntimeError, match="sort does not support complex inputs"):
+        gs.sort(z)

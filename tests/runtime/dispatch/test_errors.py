@@ -48,6 +48,22 @@ def test_product_error_is_torchs(torch, shape, other):
 
 
 @pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ((2, 4), "Sizes of tensors must match except in dimension"),
+        ((2,), "Tensors must have same number of dimensions"),
+    ],
+)
+def test_error_of_parts_to_join_is_torchs(torch, other, words):
+    with pytest.raises(RuntimeError, match=words):
+        torch.cat([torch.ones(2, 3), torch.ones(other)])
+    error = caught(lambda *parts: np.concatenate(parts), ones(2, 3), ones(*other))
+    assert type(error) is RuntimeError
+    assert str(error).startswith(words)
+
+
+@pytest.mark.oracle
 @pytest.mark.parametrize("shape", [(2, 3), ()])
 def test_dim_error_is_torchs(torch, shape):
     with pytest.raises(IndexError) as expected:

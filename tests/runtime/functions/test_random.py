@@ -189,6 +189,7 @@ def test_multinomial_without_replacement():
         ),
         (lambda: random.bernoulli(wrap(np.array([2.0]))), RuntimeError, r"in \[0, 1\]"),
         (lambda: random.bernoulli(wrap(np.array([1]))), NotImplementedError, "not int64"),
+        (lambda: random.multinomial(wrap(np.ones(3)), 0), RuntimeError, "n_sample <= 0"),
         (lambda: random.multinomial(wrap(np.ones(3)), 4), RuntimeError, "without replacement"),
         (lambda: random.multinomial(wrap(np.zeros(3)), 1), RuntimeError, "sum of probabilities"),
         (
