@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 if not _TYPE_CHECKING:
     from .. import *  # noqa: F403
 
+    del utils  # noqa: F821 - that of `nn`; the one of the modules is imported below
+
 from . import activation as activation
 from . import batchnorm as batchnorm
 from . import container as container

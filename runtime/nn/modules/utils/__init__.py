@@ -1,8 +1,8 @@
-"""Sizes that are given as one number or as one for each dimension."""
+"""Sizes that are given as one number or as one for each dimension, and prefixes of states."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from itertools import repeat
 from typing import Any
 
@@ -30,3 +30,25 @@ _quadruple = _ntuple(4, "_quadruple")
 def _reverse_repeat_tuple(t: tuple[Any, ...], n: int) -> tuple[Any, ...]:
     """The items from the last to the first, each `n` times: widths as `pad` takes them."""
     return tuple(x for x in reversed(t) for _ in range(n))
+
+
+def consume_prefix_in_state_dict_if_present(
+    state_dict: MutableMapping[str, Any], prefix: str
+) -> None:
+    """Remove a prefix such as `module.` from the keys of a state, in place, and of its versions.
+
+    Keys without the prefix stay. The order of the keys is kept.
+    """
+    _rename(state_dict, prefix)
+    versions = getattr(state_dict, "_metadata", None)
+    if versions is not None:
+        # The module itself has the prefix without its dot; others may have no prefix at all.
+        own = prefix.rstrip(".")
+        if own in versions:
+            versions[""] = versions.pop(own)
+        _rename(versions, prefix)
+
+
+def _rename(mapping: MutableMapping[str, Any], prefix: str) -> None:
+    for key in list(mapping):
+        mapping[key.removeprefix(prefix)] = mapping.pop(key)
