@@ -46,8 +46,8 @@ def rebuild(
     tensor = wrap(array).requires_grad_(requires_grad)
     if grad is not None:
         tensor.grad = grad
-    if is_parameter:
-        tensor._is_parameter = True
+    if is_parameter is not False:  # also a mark that is false, as that of a buffer
+        tensor._is_parameter = is_parameter
     return tensor
 
 
