@@ -87,6 +87,7 @@ from .functions.composites import row_stack as row_stack
 from .functions.composites import scatter_reducing as _scatter_reducing
 from .functions.composites import tensor_split as tensor_split
 from .functions.composites import vstack as vstack
+from .functions.conversion import clone as clone
 from .functions.creation import array as array
 from .functions.creation import as_tensor as as_tensor
 from .functions.creation import empty as empty
@@ -261,7 +262,7 @@ if _TYPE_CHECKING:
     from .functions.windows import hamming_window as hamming_window
     from .functions.windows import hann_window as hann_window
     from .functions.windows import kaiser_window as kaiser_window
-    from .generated import *  # noqa: F403
+    from .generated import *  # type: ignore[assignment]  # noqa: F403
     from .nn.activations.functions import rrelu as rrelu
     from .nn.activations.functions import rrelu_ as rrelu_
     from .nn.bilinear import _trilinear as _trilinear

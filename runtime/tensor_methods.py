@@ -9,7 +9,7 @@ from .core.node import Node
 from .core.tensor import Tensor
 from .functions.complex_parts import ComplexParts
 from .functions.composites import CompositeMethods
-from .functions.conversion import ConversionMethods
+from .functions.conversion import ConversionMethods, clone
 from .functions.dtype_views import DtypeViewMethods
 from .functions.elements import ElementMethods
 from .functions.finite_differences import DifferenceMethods
@@ -118,3 +118,4 @@ def install_all() -> None:
     install(Tensor, lazy_methods(f"{__package__}.functions", later))
     install(Tensor, lazy_methods(f"{__package__}.generated", METHODS))
     install(Tensor, vars(DtypeViewMethods))  # in the place of an op's
+    install(Tensor, {"clone": clone})  # the op has no memory_format

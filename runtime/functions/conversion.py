@@ -10,13 +10,29 @@ import numpy as np
 from ..core.devices import check_device
 from ..core.entrance import check_dtype
 from ..core.memory_format import memory_format as MemoryFormat
-from ..core.memory_format import wanted_order
+from ..core.memory_format import outermost_first, preserve_format, wanted_order, wrong_rank
 from ..core.tensor import Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn_of_imaginary_part
 from ..dispatch.registry import ops
 from ..dtypes import names as dtypes
 from ..dtypes.refused import RefusedDtype, bfloat16
+from ..forward_ad.tangent_layout import lay_out
+
+
+def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+    """A copy through which gradients flow, in the input's order in memory or in another one.
+
+    RuntimeError for a `memory_format` that does not fit the dimensions.
+    """
+    copied: Tensor = ops.clone(input)
+    if memory_format is None or memory_format == preserve_format:
+        return copied
+    order = outermost_first(memory_format, input.ndim)
+    if order is None:
+        raise wrong_rank(memory_format)
+    lay_out(copied, order)
+    return copied
 
 
 def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:

@@ -168,7 +168,7 @@ from .resampling.modules import (
 from .transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 
 if _TYPE_CHECKING:
-    from . import utils
+    from . import grad, utils
 
 __all__ = [
     "CELU",
@@ -335,12 +335,13 @@ __all__ = [
     "ZeroPad2d",
     "ZeroPad3d",
     "functional",
+    "grad",
     "init",
     "utils",
 ]
 
 _LAZY = {
     "DataParallel": (".parallel", "DataParallel"),
-    **{name: (f".{name}", "") for name in ("attention", "modules", "parallel", "utils")},
+    **{name: (f".{name}", "") for name in ("attention", "grad", "modules", "parallel", "utils")},
 }
 __getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)

@@ -32,14 +32,17 @@ def embedding_bag(
     """Reduce the rows of `weight` at the indices of each bag: a tensor (bags, embedding_dim).
 
     A matrix of indices has a bag in each row; a vector has those that begin at `offsets`, the last
-    of which is an end if `include_last_offset`. Indices equal to `padding_idx` count for nothing;
+    of which begins none if `include_last_offset`. Indices equal to `padding_idx` count for nothing;
     an empty bag gives zeros. `per_sample_weights` weigh the rows of a sum. ValueError for shapes
-    that do not fit, NotImplementedError for weights without a sum and for sparse gradients.
+    that do not fit, RuntimeError for indices outside of the table, NotImplementedError for weights
+    without a sum and for sparse gradients.
     """
     if mode not in MODES:
         raise ValueError("mode has to be one of sum, mean or max")
+    if weight.ndim != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
     if per_sample_weights is not None:
-        _check_weights(input, per_sample_weights, mode)
+        _check_weights(input, weight, per_sample_weights, mode)
     indices, starts = _bags(input, offsets, include_last_offset)
     if mode == "max" and (scale_grad_by_freq or sparse):
         what = "scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"
@@ -47,11 +50,16 @@ def embedding_bag(
     rows = weight.shape[0]
     if padding_idx is not None:
         if not -rows <= padding_idx < rows:
-            raise AssertionError("padding_idx must be within the number of embeddings")
+            raise RuntimeError(
+                f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, "
+                f"but got {padding_idx}"
+            )
         padding_idx %= rows
     numbers = indices.numpy()
+    _check_indices(numbers, rows)
     counted = np.ones(numbers.size, np.bool_) if padding_idx is None else numbers != padding_idx
     bag_of = np.searchsorted(starts, np.arange(numbers.size), "right") - 1
+    counted &= bag_of >= 0  # where there are no bags at all
     found = embedding(indices, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     if mode == "max":
         return _largest(found, bag_of, counted, starts.size)
@@ -69,7 +77,24 @@ def embedding_bag(
     return total / wrap(sizes.astype(weight.array.dtype)[:, None])
 
 
-def _check_weights(input: Tensor, weights: Tensor, mode: str) -> None:
+def _check_indices(numbers: Any, rows: int) -> None:
+    if numbers.dtype.kind not in "iu":
+        raise RuntimeError(f"expected indices to have an integer type, but got {numbers.dtype}")
+    outside = np.flatnonzero((numbers < 0) | (numbers >= rows))
+    if outside.size:
+        raise RuntimeError(
+            "embedding_bag: Expected idx >= 0 && idx < num_embeddings: Index "
+            f"{outside[0]} of input takes value {numbers[outside[0]]} which is not in the valid "
+            f"range [0, {rows})"
+        )
+
+
+def _check_weights(input: Tensor, weight: Tensor, weights: Tensor, mode: str) -> None:
+    if weights.dtype != weight.dtype:
+        raise RuntimeError(
+            "embedding_bag: Expected weight to have the same type as per_sample_weights, but got "
+            f"{weight.dtype} and {weights.dtype}"
+        )
     if weights.shape != input.shape:
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({list(weights.shape)}) is not None, then it "
@@ -101,10 +126,10 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> t
     if offsets.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
     starts = offsets.numpy()
-    if include_last_offset:
-        if not starts.size:
-            raise RuntimeError("include_last_offset: number of offsets should be at least 1")
-        starts = starts[:-1]
+    if starts.dtype.kind not in "iu":
+        raise RuntimeError(f"expected offsets to have an integer type, but got {starts.dtype}")
+    if include_last_offset and not starts.size:
+        raise RuntimeError("include_last_offset: number of offsets should be at least 1")
     if starts.size and starts[0] != 0:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
@@ -115,7 +140,9 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> t
             f"offsets[-1] can not be greater than input's length {input.shape[0]} but got "
             f"offsets[-1] of {starts[-1]}"
         )
-    return input, starts
+    if (starts[1:] < starts[:-1]).any():
+        raise RuntimeError(f"expected offsets that do not decrease, but got {starts.tolist()}")
+    return input, starts[:-1] if include_last_offset else starts
 
 
 def _largest(found: Tensor, bag_of: Any, counted: Any, bags: int) -> Tensor:

@@ -94,6 +94,10 @@ def batch_norm(
         return scaled if bias is None else scaled + bias[0]
     if training:
         _check_elements(input)
+        if (running_mean is None) is not (running_var is None):
+            raise ValueError(
+                "running_mean and running_var must either both be None or neither be None"
+            )
     elif running_mean is None or running_var is None:
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when training=False"
@@ -191,6 +195,8 @@ def embedding(
     With `max_norm` the rows that are read are first scaled down, in place, to that norm.
     NotImplementedError for sparse gradients.
     """
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
     rows = weight.array.shape[0]
     if padding_idx is None:
         padding_idx = -1

@@ -9,6 +9,7 @@ if not TYPE_CHECKING:
 
 # Some take the place of ops of the same name, which have no argument `inplace`.
 from ..core.missing import explaining as _explaining
+from . import grad as grad
 from .activations.functions import celu as celu
 from .activations.functions import celu_ as celu_
 from .activations.functions import elu as elu
@@ -52,6 +53,7 @@ from .dropouts.functions import dropout2d as dropout2d
 from .dropouts.functions import dropout3d as dropout3d
 from .dropouts.functions import feature_alpha_dropout as feature_alpha_dropout
 from .losses.ctc import ctc_loss as ctc_loss
+from .losses.functions import cross_entropy as cross_entropy
 from .losses.functions import huber_loss as huber_loss
 from .losses.functions import kl_div as kl_div
 from .losses.functions import l1_loss as l1_loss

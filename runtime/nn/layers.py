@@ -27,6 +27,15 @@ class ConvNd(Module):
     """Base of all convolutions, the transposed ones too."""
 
 
+def check_groups(in_channels: int, out_channels: int, groups: int) -> None:
+    """Raise ValueError unless the channels of a convolution can be divided into the groups."""
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
+        if channels % groups:
+            raise ValueError(f"{name} must be divisible by groups")
+
+
 class _Conv(ConvNd):
     """Base of convolutions, with a weight of shape (out_channels, in_channels / groups, ...)."""
 
@@ -52,8 +61,11 @@ class _Conv(ConvNd):
             raise ValueError(
                 f"padding_mode must be one of {PADDING_MODES}, but got {padding_mode!r}"
             )
-        if in_channels % groups or out_channels % groups:
-            raise ValueError("in_channels and out_channels must be divisible by groups")
+        check_groups(in_channels, out_channels, groups)
+        if isinstance(padding, str) and padding not in ("valid", "same"):
+            raise ValueError(
+                f"Invalid padding string {padding!r}, it should be one of 'valid' and 'same'"
+            )
         kernel = self._in_each_dim(kernel_size)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride = kernel, self._in_each_dim(stride)
@@ -216,13 +228,15 @@ class BatchNorm(Module):
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
                 momentum = 1 / float(self.num_batches_tracked)
+        # Statistics that are not tracked any more are used in evaluation alone.
+        is_read = self.track_running_stats or not self.training
         return F.batch_norm(
             input,
-            self.running_mean,
-            self.running_var,
+            self.running_mean if is_read else None,
+            self.running_var if is_read else None,
             self.weight,
             self.bias,
-            self.training or not self.track_running_stats,
+            self.training or self.running_mean is None,
             momentum,
             self.eps,
         )

@@ -118,6 +118,15 @@ class UninitializedBuffer(Tensor, metaclass=_ShapelessType):
         return cls.make(requires_grad, dtype)
 
 
+def check_shape_known(tensor: Tensor, what: str) -> None:
+    """Raise ValueError for a parameter or buffer of a lazy module that has no shape yet."""
+    if isinstance(tensor, UninitializedParameter | UninitializedBuffer):
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {what}. A lazy module gets its shapes "
+            "at its first call: call it with an example before."
+        )
+
+
 def is_persistent(buffer: Tensor) -> bool:
     """Return whether a `Buffer` is part of the state."""
     mark: Any = buffer._is_parameter

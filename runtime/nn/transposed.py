@@ -9,7 +9,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from . import functional as F
 from . import init
-from .layers import ConvNd
+from .layers import ConvNd, check_groups
 from .parameter import empty_parameter
 
 Sizes = int | Sequence[int]
@@ -42,8 +42,7 @@ class _ConvTranspose(ConvNd):
                 f'Only "zeros" padding mode is supported for {type(self).__name__}, not '
                 f"{padding_mode!r}"
             )
-        if in_channels % groups or out_channels % groups:
-            raise ValueError("in_channels and out_channels must be divisible by groups")
+        check_groups(in_channels, out_channels, groups)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride = self._each(kernel_size), self._each(stride)
         self.padding, self.output_padding = self._each(padding), self._each(output_padding)

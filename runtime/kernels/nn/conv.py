@@ -75,10 +75,10 @@ def convolution(
         extra = _sizes(output_padding, spatial, "output_padding")
         _check_output_padding(extra, shape)
         sizes = shape.input_sizes(input.shape[2:], extra)
-        _check_output(sizes, input)
+        _check_transposed_output(sizes, input)
         out = _spread(input, weight, sizes, shape)
     else:
-        _check_output(shape.output_sizes(input.shape[2:]), input)
+        _check_output(input, shape)
         out = _correlate(input, weight, shape)
     return out if bias is None else out + bias.reshape(-1, *(1,) * spatial)
 
@@ -288,11 +288,15 @@ def _sizes(value: IntOrSizes, spatial: int, name: str) -> Sizes:
 
 
 def _check_arrays(input: Array, weight: Array, bias: Array | None, spatial: int) -> None:
-    if input.ndim != spatial + 2 or weight.ndim != spatial + 2:
+    if input.ndim != spatial + 2:
         raise RuntimeError(
             f"Expected {spatial + 1}D (unbatched) or {spatial + 2}D (batched) input to "
-            f"conv{spatial}d and a {spatial + 2}D weight, but got input of size: "
-            f"{list(input.shape)} and weight of size: {list(weight.shape)}"
+            f"conv{spatial}d, but got input of size: {list(input.shape)}"
+        )
+    if weight.ndim != spatial + 2:
+        raise RuntimeError(
+            f"Expected a {spatial + 2}D weight for conv{spatial}d, but got weight of size: "
+            f"{list(weight.shape)}"
         )
     same_dtype("convolution", *(a for a in (input, weight, bias) if a is not None))
 
@@ -302,6 +306,11 @@ def _check_channels(
 ) -> None:
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
+    if not weight.shape[0]:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least 1 at dimension 0, but got "
+            f"weight of size {list(weight.shape)} instead"
+        )
     if weight.shape[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
@@ -333,12 +342,33 @@ def _check_output_padding(extra: Sizes, geometry: _Geometry) -> None:
             )
 
 
-def _check_output(sizes: Sizes, input: Array) -> None:
+def _check_output(input: Array, geometry: _Geometry) -> None:
+    if min(geometry.kernel, default=1) <= 0:
+        raise RuntimeError(f"kernel size should be greater than zero, but got {geometry.kernel}")
+    if min(geometry.output_sizes(input.shape[2:]), default=1) <= 0:
+        room = [
+            size + before + after
+            for size, before, after in zip(
+                input.shape[2:], geometry.before, geometry.after, strict=True
+            )
+        ]
+        reach = [d * (k - 1) + 1 for d, k in zip(geometry.dilation, geometry.kernel, strict=True)]
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({_times(room)}). Kernel size: "
+            f"({_times(reach)}). Kernel size can't be greater than actual input size"
+        )
+
+
+def _check_transposed_output(sizes: Sizes, input: Array) -> None:
     if min(sizes, default=1) <= 0:
         raise RuntimeError(
-            f"Calculated output size: {list(sizes)} is too small for input of size "
-            f"{list(input.shape)}: the kernel size can't be greater than the padded input size"
+            f"Given input size per channel: ({_times(input.shape[2:])}). Calculated output size "
+            f"per channel: ({_times(sizes)}). Output size is too small"
         )
+
+
+def _times(sizes: Sequence[int]) -> str:
+    return " x ".join(map(str, sizes))
 
 
 def channel_sum(self: Array) -> Any:

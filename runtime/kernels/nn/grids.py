@@ -219,8 +219,8 @@ def _check(self: Array, grid: Array) -> None:
             f"and one coordinate in grid for each spatial dimension, but got input with sizes "
             f"{list(self.shape)} and grid with sizes {list(grid.shape)}"
         )
-    if 0 in self.shape[1:]:
+    if 0 in self.shape[2:]:
         raise RuntimeError(
-            "grid_sampler(): expected input to have non-empty channels and spatial dimensions, but "
+            "grid_sampler(): expected input to have non-empty spatial dimensions, but "
             f"input has sizes {list(self.shape)}"
         )

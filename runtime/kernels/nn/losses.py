@@ -167,10 +167,16 @@ def _classes(shape: Sequence[int], target: Array) -> int:
     """The number of classes, for a target that fits log-probabilities of this shape."""
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
-    if target.shape != (*shape[:1], *shape[2:])[len(shape) == 1 :]:
-        raise ArgumentError(
-            f"Expected input batch_size ({shape[0]}) to match target batch_size ({target.size})."
-        )
+    expected = (*shape[:1], *shape[2:])[len(shape) == 1 :]
+    if target.shape != expected:
+        if len(shape) == 2 and target.ndim > 1:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        if len(shape) < 3 or target.shape[:1] != shape[:1]:
+            raise ArgumentError(
+                f"Expected input batch_size ({shape[0]}) to match target batch_size "
+                f"({target.shape[0] if target.ndim else 1})."
+            )
+        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.shape)}")
     return shape[0] if len(shape) == 1 else shape[1]
 
 

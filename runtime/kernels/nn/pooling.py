@@ -215,6 +215,11 @@ def _adaptive_sizes(
     if any(count is not None and count < 0 for count in wanted):
         raise RuntimeError("adaptive_avg_pool: elements of output_size must be greater or equal 0")
     sizes = shape[len(shape) - spatial :]
+    if 0 in sizes:
+        raise RuntimeError(
+            f"adaptive_avg_pool{spatial}d(): Expected input to have non-zero size for non-batch "
+            f"dimensions, but input has sizes {list(shape)}"
+        )
     return [size if count is None else count for count, size in zip(wanted, sizes, strict=True)]
 
 
@@ -263,23 +268,24 @@ def _windows(
     spatial: int,
 ) -> _Windows:
     """The windows of an array of this shape; no stride means that of windows side by side."""
-    if len(shape) not in (spatial + 1, spatial + 2):
+    if len(shape) not in (spatial + 1, spatial + 2) or 0 in shape[-spatial - 1 :]:
         raise RuntimeError(
-            f"pool{spatial}d: Expected {spatial + 1}D or {spatial + 2}D (batch mode) tensor, but "
-            f"got input of size: {list(shape)}"
+            f"pool{spatial}d: Expected {spatial + 1}D or {spatial + 2}D (batch mode) tensor with "
+            f"optional 0 dim batch size for input, but got: {list(shape)}"
         )
     kernel = _each(kernel_size, spatial, "kernel_size")
     steps = kernel if stride is None or stride in ((), []) else _each(stride, spatial, "stride")
     pads = _each(padding, spatial, "padding")
     spreads = _each(dilation, spatial, "dilation")
-    if min(kernel) <= 0 or min(steps) <= 0 or min(spreads) <= 0:
-        raise RuntimeError(
-            "kernel size, stride and dilation of a pooling must be greater than zero"
-        )
+    for name, values in (("kernel_size", kernel), ("stride", steps), ("dilation", spreads)):
+        if min(values) <= 0:
+            raise RuntimeError(f"{name} must be greater than zero, but got {list(values)}")
     for pad, length, spread in zip(pads, kernel, spreads, strict=True):
-        if pad < 0 or pad > ((length - 1) * spread + 1) // 2:
+        if pad < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {pad}")
+        if pad > ((length - 1) * spread + 1) // 2:
             raise RuntimeError(
-                "pad should be non-negative and at most half of effective kernel size, but got "
+                "pad should be at most half of effective kernel size, but got "
                 f"pad={pad}, kernel_size={length} and dilation={spread}"
             )
     sizes = tuple(shape[len(shape) - spatial :])
@@ -374,6 +380,11 @@ def max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Array
         raise RuntimeError(
             f"Input to max_unpooling{spatial}d should be a {spatial + 1}d or {spatial + 2}d "
             f"Tensor, but got a tensor with {self.ndim} dimensions."
+        )
+    if 0 in self.shape[-spatial - 1 :]:
+        raise RuntimeError(
+            f"max_unpooling{spatial}d: Expected input to have non-zero size for non-batch "
+            f"dimensions, but got {list(self.shape)}"
         )
     if indices.dtype != np.int64:
         raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype}")

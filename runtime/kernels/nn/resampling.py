@@ -27,10 +27,15 @@ def resample(
     scales: Sequence[float] | None,
     antialias: bool,
 ) -> Any:
-    """The last dimensions of (N, C, ...) with other lengths."""
+    """The last dimensions of (N, C, ...) with other lengths.
+
+    Of bytes the last dimension comes first, and is rounded before the other, as in PyTorch.
+    """
     _check(self, size, kind)
     out: Any = self
-    for dim, count in enumerate(size, 2):
+    is_rounded = self.dtype == np.uint8 and kind in _REACH
+    dims = list(enumerate(size, 2))
+    for dim, count in reversed(dims) if is_rounded else dims:
         scale = None if scales is None else scales[dim - 2]
         total: Any = None
         for places, weights in _taps(
@@ -40,7 +45,7 @@ def resample(
             if weights is not None:
                 part = part * weights.reshape(-1, *(1,) * (self.ndim - dim - 1))
             total = part if total is None else total + part
-        out = total
+        out = np.clip(np.floor(total + 0.5), 0, 255) if is_rounded else total
     return out.astype(self.dtype, copy=False)
 
 
@@ -94,7 +99,8 @@ def _taps(
     source = (np.arange(count, dtype=real) + shift) * step - shift
     if kind == "linear":
         source = np.maximum(source, 0)
-    first = np.minimum(np.floor(source), size - 1).astype(np.int64)
+    # As integers: in single precision `size - 1` may be rounded up.
+    first = np.minimum(np.floor(source).astype(np.int64), size - 1)
     t = np.clip(source - first.astype(real), 0, 1)
     if kind == "linear":
         return [(first, 1 - t), (np.minimum(first + 1, size - 1), t)]
@@ -143,7 +149,7 @@ def _averages(size: int, numbers: Array, step: Any, kind: str) -> Taps:
 
 
 def _check(self: Array, size: Sequence[int], kind: str) -> None:
-    known = "fO" if kind in _REACH else "fOu"
+    known = "fO" if kind in _REACH and len(size) != 2 else "fOu"
     if self.dtype.kind not in known or (self.dtype.kind == "u" and self.dtype != np.uint8):
         raise NotImplementedError(f"\"upsample\" not implemented for '{type_name(self.dtype)}'")
     if self.ndim != len(size) + 2:

@@ -77,6 +77,11 @@ def _sources(shape: Sequence[int], pad: Sequence[int], mode: str) -> list[tuple[
         raise NotImplementedError(
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
         )
+    if mode != "circular" and 0 in shape[-spatial - 1 :]:
+        raise RuntimeError(
+            f"Expected {spatial + 1}D or {spatial + 2}D (batch mode) tensor with possibly 0 batch "
+            f"size and other non-zero dimensions for input, but got: {list(shape)}"
+        )
     found = []
     for number in range(spatial):
         dim, before, after = len(shape) - 1 - number, pad[2 * number], pad[2 * number + 1]

@@ -106,8 +106,8 @@ def col2im(
         )
     if min(patches.places) < 1 or columns != math.prod(patches.places):
         raise RuntimeError(
-            f"Given output_size={sizes} and a calculated number of sliding blocks of "
-            f"{patches.places}, expected input.size(2) to be their product, but got {columns}"
+            f"Given output_size={sizes}, expected size of input's dimension 2 to match the "
+            f"calculated number of sliding blocks {patches.places}, but got input.size(2)={columns}"
         )
     parts = self.reshape(*head, rows // each, *patches.kernel, *patches.places)
     lengths = [size + 2 * pad for size, pad in zip(sizes, patches.padding, strict=True)]

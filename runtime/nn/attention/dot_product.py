@@ -28,14 +28,25 @@ def scaled_dot_product_attention(
 
     `attn_mask` is added to the scores, or, if bool, says which of them count. A query that may
     attend to nothing gets zeros. With `enable_gqa` several heads (dimension -3) of `query` share
-    one of `key` and `value`. RuntimeError for a mask together with `is_causal`.
+    one of `key` and `value`. RuntimeError for a mask together with `is_causal`, for tensors of
+    different dtypes, and for a mask of integers.
     """
     if attn_mask is not None and is_causal:
         raise RuntimeError(
-            "scaled_dot_product_attention: explicit attn_mask should not be set when is_causal=True"
+            "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise RuntimeError("scaled_dot_product_attention: query, key, value are at least 2D")
+    if not query.dtype == key.dtype == value.dtype:
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{query.dtype} key.dtype: {key.dtype} and value.dtype: {value.dtype} instead."
+        )
+    if attn_mask is not None and attn_mask.dtype not in (np.bool_, np.float32, query.dtype):
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+            f"attn_mask.dtype: {attn_mask.dtype} and query.dtype: {query.dtype} instead."
+        )
     if enable_gqa:
         key, value = (_shared_heads(heads, query.shape[-3]) for heads in (key, value))
     if scale is None:

@@ -77,9 +77,9 @@ def multi_head_attention_forward(
         mask, padding = _with_column(mask), _with_column(padding)
     elif bias_k is not None or bias_v is not None:
         raise AssertionError("bias_k and bias_v are set together or not at all")
-    q = _by_head(q, heads)
-    k = _by_head(k, heads) if static_k is None else _static("static_k", static_k, heads, q)
-    v = _by_head(v, heads) if static_v is None else _static("static_v", static_v, heads, q)
+    q = _by_head(q, num_heads)
+    k = _by_head(k, num_heads) if static_k is None else _static("static_k", static_k, heads, q)
+    v = _by_head(v, num_heads) if static_v is None else _static("static_v", static_v, heads, q)
     if add_zero_attn:
         zero = wrap(np.zeros((heads, 1, width // num_heads), k.array.dtype))
         k, v = ops.cat([k, zero], 1), ops.cat([v, zero], 1)
@@ -181,10 +181,10 @@ def _projected(
     return found
 
 
-def _by_head(tensor: Tensor, heads: int) -> Tensor:
+def _by_head(tensor: Tensor, num_heads: int) -> Tensor:
     """Bring (length, batch, width) into (batch * heads, length, width of a head)."""
     length, batch, width = tensor.shape
-    return tensor.reshape(length, heads, batch * width // heads).transpose(0, 1)
+    return tensor.reshape(length, batch * num_heads, width // num_heads).transpose(0, 1)
 
 
 def _static(name: str, given: Tensor, heads: int, like: Tensor) -> Tensor:
@@ -218,8 +218,9 @@ def _attended(
     is_causal: bool,
     num_heads: int,
 ) -> Tensor:
-    q, k, v = (each.reshape(-1, num_heads, *each.shape[1:]) for each in (q, k, v))
-    if mask is not None and mask.shape[0] > 1:
-        mask = mask.reshape(-1, num_heads, *mask.shape[1:])
+    batch = q.shape[0] // num_heads
+    q, k, v = (each.reshape(batch, num_heads, *each.shape[1:]) for each in (q, k, v))
+    if mask is not None and mask.shape[0] != 1:
+        mask = mask.reshape(batch, num_heads, *mask.shape[1:])
     found = scaled_dot_product_attention(q, k, v, mask, chance, is_causal)
-    return found.reshape(-1, *found.shape[2:])
+    return found.reshape(batch * num_heads, *found.shape[2:])

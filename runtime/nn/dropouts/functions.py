@@ -111,8 +111,8 @@ def _per_channel(input: Tensor) -> tuple[int, ...]:
 def _warn_of_ndim(name: str, ndim: int, usual: tuple[int, int]) -> None:
     if ndim not in usual:
         warn(
-            f"{name}: Received a {ndim}-D input, which is deprecated: {usual[0]} or {usual[1]} "
-            "dimensions are expected."
+            f"{name}: Received a {ndim}-D input to {name}, which is deprecated: {usual[0]} or "
+            f"{usual[1]} dimensions are expected."
         )
 
 

@@ -31,10 +31,73 @@ def _of_one_size(loss: _Loss) -> _Loss:
     return call  # type: ignore[return-value]
 
 
-mse_loss = _of_one_size(nn_names.mse_loss)
-l1_loss = _of_one_size(nn_names.l1_loss)
+def _weighable(loss: _Loss) -> _Loss:
+    """Give a loss the argument `weight`: a factor for each element, by whose sum a mean divides."""
+
+    @wraps(loss)
+    def call(
+        input: Tensor,
+        target: Tensor,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        weight: Tensor | None = None,
+    ) -> Tensor:
+        if weight is None:
+            found: Tensor = loss(input, target, size_average, reduce, reduction)
+            return found
+        if weight.shape != input.shape:
+            raise ValueError("Weights and input must have the same size.")
+        weighted = loss(input, target, reduction="none") * weight
+        if reduction == "mean":
+            return weighted.sum() / weight.sum()
+        return ops._reduced(weighted, reduction)
+
+    return call  # type: ignore[return-value]
+
+
+mse_loss = _of_one_size(_weighable(nn_names.mse_loss))
+l1_loss = _of_one_size(_weighable(nn_names.l1_loss))
 smooth_l1_loss = _of_one_size(nn_names.smooth_l1_loss)
 huber_loss = _of_one_size(nn_names.huber_loss)
+
+
+@wraps(nn_names.cross_entropy)
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Compute the cross entropy of logits (N, C, ...) and classes (N, ...), or probabilities.
+
+    RuntimeError for a `weight` that is not one number a class, for a `label_smoothing` outside of
+    [0, 1], and for an `ignore_index` beside probabilities.
+    """
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    if input.shape == target.shape:
+        if target.dtype.kind not in "fc":
+            raise RuntimeError(
+                "Expected floating point type for target with class probabilities, got "
+                f"{target.dtype}"
+            )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+    if weight is not None:
+        classes = input.shape[0 if input.ndim == 1 else 1]
+        if tuple(weight.shape) != (classes,):
+            raise RuntimeError(
+                f"cross_entropy: weight tensor should be defined either for all {classes} classes "
+                f"or no classes but got weight tensor of shape: {list(weight.shape)}"
+            )
+    return nn_names.cross_entropy(
+        input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
+    )
 
 
 @wraps(nn_names.kl_div)
@@ -113,7 +176,7 @@ def linear_cross_entropy(
     bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = nn_names.linear(input, rows, bias).reshape(*input.shape[:-1], classes, *others)
     ignored = -100 if ignore_index is None else ignore_index
-    return nn_names.cross_entropy(
+    return cross_entropy(
         logits,
         target,
         weight,

@@ -91,30 +91,59 @@ def _pooled(
     if output_size is None:
         if output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
-        ratios = _each(output_ratio, spatial)
+        ratios = output_ratio if isinstance(output_ratio, Sequence) else [output_ratio] * spatial
+        if len(ratios) != spatial:
+            raise ValueError(
+                f"{name} requires output_ratio to either be a single number or {spatial}, but got "
+                f"{output_ratio}"
+            )
         output_size = [int(size * ratio) for size, ratio in zip(sizes, ratios, strict=True)]
-    kernel, wanted = _each(kernel_size, spatial), _each(output_size, spatial)
-    for size, length, count in zip(sizes, kernel, wanted, strict=True):
+    kernel = _each(kernel_size, spatial, f"{name}: kernel_size")
+    wanted = _each(output_size, spatial, f"{name}: output_size")
+    if 0 in input.shape[1:]:
+        raise RuntimeError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but got "
+            f"{list(input.shape)}"
+        )
+    if min(kernel) <= 0 or min(wanted) < 0:
+        raise RuntimeError(
+            f"{name}(): a kernel_size {kernel} is not positive, or an output_size {wanted} negative"
+        )
+    for axis, size, length, count in zip(
+        ("time", "height", "width")[-spatial:], sizes, kernel, wanted, strict=True
+    ):
         if count + length - 1 > size:
             raise RuntimeError(
-                f"{name}(): {count} windows of length {length} do not fit a dimension of {size}"
+                f"{name}(): pool {axis} {length} too large relative to input {axis} {size}, for "
+                f"{count} windows"
             )
     batch = 1 if input.ndim == spatial + 1 else input.shape[0]
     channels = input.shape[-spatial - 1]
     if samples is None:
         samples = rand(batch, channels, spatial, dtype=input.dtype)
-    drawn = samples.detach().numpy()
-    if drawn.shape != (batch, channels, spatial):
-        raise RuntimeError(
-            f"{name}(): Expected _random_samples of shape {[batch, channels, spatial]}, but got "
-            f"{list(drawn.shape)}"
-        )
+    _check_samples(input, samples, (batch, channels, spatial))
+    drawn = samples.detach().numpy()[:batch]
     places = _places(input.detach().numpy(), kernel, wanted, drawn)
     planes = input.reshape(batch * channels, math.prod(sizes))
     places = places.reshape(batch * channels, math.prod(wanted))
     found = ops.gather(planes, 1, wrap(places))
     shape = (*input.shape[:-spatial], *wanted)
     return found.reshape(shape), wrap(places.reshape(shape))
+
+
+def _check_samples(input: Tensor, samples: Tensor, expected: Sequence[int]) -> None:
+    """Raise RuntimeError unless there are samples of the input's dtype for each of its images."""
+    if samples.dtype != input.dtype:
+        raise RuntimeError(
+            f"Expect _random_samples to have the same dtype as input, {input.dtype}, but got "
+            f"{samples.dtype}"
+        )
+    shape = samples.shape
+    if len(shape) != 3 or shape[0] < expected[0] or tuple(shape[1:]) != tuple(expected[1:]):
+        raise RuntimeError(
+            f"Expect _random_samples of shape {list(expected)}, or of a larger batch, but got "
+            f"{list(shape)}"
+        )
 
 
 def _places(array: Any, kernel: Sequence[int], wanted: Sequence[int], drawn: Any) -> Any:
@@ -147,14 +176,14 @@ def _starts(samples: Any, size: int, length: int, count: int) -> Any:
         steps = np.arange(count - 1).astype(samples.dtype)
         phase = (samples * alpha).astype(np.int64)
         out[:, :-1] = ((steps + samples[:, None]) * alpha).astype(np.int64) - phase[:, None]
-    out[:, -1] = size - length
+    out[:, -1:] = size - length
     return out
 
 
-def _each(value: Any, count: int) -> list[Any]:
+def _each(value: Any, count: int, name: str) -> list[Any]:
     values = list(value) if isinstance(value, list | tuple) else [value] * count
     if len(values) != count:
-        raise ValueError(f"expected one number or {count}, but got {value}")
+        raise RuntimeError(f"{name} must either be a single number or {count}, but got {value}")
     return values
 
 
@@ -172,20 +201,25 @@ class _FractionalMaxPool(Module):
         _random_samples: Tensor | None = None,
     ) -> None:
         super().__init__()
-        name, count = type(self).__name__, self.spatial
+        name = type(self).__name__
         if output_size is None and output_ratio is None:
             raise ValueError(
                 f"{name} requires specifying either an output size, or a pooling ratio"
             )
         if output_size is not None and output_ratio is not None:
             raise ValueError("only one of output_size and output_ratio may be specified")
-        self.kernel_size = tuple(_each(kernel_size, count))
+        self.kernel_size = self._in_each_dim(kernel_size)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
-        self.output_size = None if output_size is None else tuple(_each(output_size, count))
-        self.output_ratio = None if output_ratio is None else tuple(_each(output_ratio, count))
+        self.output_size = self._in_each_dim(output_size)
+        self.output_ratio = self._in_each_dim(output_ratio)
         if self.output_ratio is not None and not all(0 < each < 1 for each in self.output_ratio):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def _in_each_dim(self, value: Any) -> Any:
+        if value is None:
+            return None
+        return tuple(value) if isinstance(value, Sequence) else (value,) * self.spatial
 
     def forward(self, input: Tensor) -> Any:
         """Take the maxima of windows; with `return_indices` also their positions."""

@@ -91,9 +91,16 @@ def _wanted(
 ) -> list[int]:
     """Return the number of windows in each dimension; None means one for each element."""
     wanted = output_size if isinstance(output_size, Sequence) else (output_size,) * spatial
-    if input.ndim <= len(wanted):
-        raise ValueError(f"Input dimension should be at least {len(wanted) + 1}")
-    sizes = input.shape[-len(wanted) :]
+    if isinstance(output_size, Sequence) and input.ndim <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    if input.ndim not in (spatial + 1, spatial + 2):
+        raise RuntimeError(
+            f"adaptive_max_pool{spatial}d(): Expected {spatial + 1}D or {spatial + 2}D tensor, but "
+            f"got: {list(input.shape)}"
+        )
+    if len(wanted) != spatial:
+        raise RuntimeError(f"adaptive_max_pool{spatial}d(): output_size must be {spatial} numbers")
+    sizes = input.shape[-spatial:]
     return [size if count is None else count for count, size in zip(wanted, sizes, strict=True)]
 
 
@@ -149,9 +156,16 @@ def _unpooled(
     spatial: int,
 ) -> list[int]:
     """Return the sizes before a pooling: those given, or the smallest possible ones."""
-    kernel = _each(kernel_size, spatial)
-    steps = kernel if stride is None else _each(stride, spatial)
-    pads = _each(padding, spatial)
+    if input.ndim <= spatial:
+        raise RuntimeError(
+            f"max_unpool{spatial}d: Expected a {spatial + 1}D or {spatial + 2}D input, but got "
+            f"{list(input.shape)}"
+        )
+    kernel = _each(kernel_size, spatial, "kernel_size")
+    steps = kernel if stride is None else _each(stride, spatial, "stride")
+    pads = _each(padding, spatial, "padding")
+    if spatial == 3 and min(steps) <= 0:
+        raise RuntimeError(f"strides should be greater than zero, but got stride: {steps}")
     smallest = [
         (count - 1) * step + length - 2 * pad
         for count, step, length, pad in zip(
@@ -175,8 +189,13 @@ def _unpooled(
     return sizes
 
 
-def _each(value: Sizes, spatial: int) -> list[int]:
-    return [value] * spatial if isinstance(value, int) else list(value)
+def _each(value: Sizes, spatial: int, name: str) -> list[int]:
+    values = [value] * spatial if isinstance(value, int) else list(value)
+    if len(values) != spatial:
+        raise RuntimeError(
+            f"There should be exactly {spatial} elements in {name}, but got {len(values)} elements"
+        )
+    return values
 
 
 # ---- norms
@@ -231,5 +250,5 @@ def _lp_pool(
         return found if norm_type > 0 else -found
     mean = (pooling.avg_pool1d, pooling.avg_pool2d, pooling.avg_pool3d)[spatial - 1]
     out = mean(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    count = math.prod(_each(kernel_size, spatial))
+    count = math.prod(_each(kernel_size, spatial, "kernel_size"))
     return (out.sign() * out.abs().relu() * count).pow(1 / norm_type)

@@ -58,9 +58,24 @@ class _Cell(Module):
                     "instead"
                 )
         rows = input if input.ndim == 2 else input.unsqueeze(0)
+        if rows.shape[1] != self.input_size:
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {rows.shape[1]} expected {self.input_size}"
+            )
+        expected = (rows.shape[0], self.hidden_size)
         if state is None:
-            return rows, wrap(np.zeros((rows.shape[0], self.hidden_size), input.array.dtype))
-        return rows, state if state.ndim == 2 else state.unsqueeze(0)
+            return rows, wrap(np.zeros(expected, input.array.dtype))
+        states = state if state.ndim == 2 else state.unsqueeze(0)
+        if states.shape[0] != expected[0]:
+            raise RuntimeError(
+                f"Input batch size {expected[0]} doesn't match hidden batch size {states.shape[0]}"
+            )
+        if states.shape[1] != expected[1]:
+            raise RuntimeError(
+                f"hidden has inconsistent hidden_size: got {states.shape[1]}, expected "
+                f"{expected[1]}"
+            )
+        return rows, states
 
     def extra_repr(self) -> str:
         """Show the sizes."""

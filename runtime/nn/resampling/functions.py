@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Final
@@ -117,7 +118,7 @@ def _lengths(
     if size is not None:
         if recompute:
             raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
-        return _each(input, size, "size"), None
+        return [_whole(length) for length in _each(input, size, "size")], None
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
     factors = _each(input, scale_factor, "scale_factor")
@@ -126,11 +127,22 @@ def _lengths(
     return lengths, None if recompute else [float(factor) for factor in factors]
 
 
+def _whole(length: Any) -> int:
+    """Return a length as an int; TypeError for other numbers."""
+    try:
+        return operator.index(length)
+    except TypeError:
+        raise TypeError(
+            "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, "
+            f"int], but got {length!r} of type {type(length).__name__}"
+        ) from None
+
+
 def _each(input: Tensor, value: Any, name: str) -> list[Any]:
     """Return one number for each spatial dimension."""
     spatial = input.ndim - 2
     if not isinstance(value, list | tuple):
-        return [value] * spatial
+        value = [value] * spatial
     if len(value) != spatial:
         raise ValueError(
             "Input and output must have the same number of spatial dimensions, but got input with "
@@ -166,6 +178,11 @@ def grid_sample(
         raise RuntimeError(
             "grid_sampler(): expected 4D or 5D input, and 4D for mode 'bicubic', but got input "
             f"with sizes {list(input.shape)}"
+        )
+    if grid.ndim == input.ndim and grid.shape[-1] != input.ndim - 2:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but "
+            f"got grid with sizes {list(grid.shape)}"
         )
     if align_corners is None:
         _warn_of_corners("grid_sample")

@@ -15,7 +15,7 @@ from ...dispatch.registry import ops
 from ...inplace.ops import write
 from ...random import randn
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, check_shape_known
 from ..transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 
 
@@ -99,6 +99,7 @@ def spectral_norm(
     if _hook_of(module, name) is not None:
         raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
     weight = getattr(module, name)
+    check_shape_known(weight, "spectral_norm")
     if not isinstance(weight, Tensor):
         raise ValueError(f"`SpectralNorm` cannot be applied as {name} is no parameter")
     hook = SpectralNorm(name, n_power_iterations, output_dim(module) if dim is None else dim, eps)

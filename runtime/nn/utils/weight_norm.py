@@ -10,7 +10,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...dispatch.registry import ops
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, check_shape_known
 
 
 def norm_except_dim(tensor: Tensor, dim: int | None) -> Tensor:
@@ -51,6 +51,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook = WeightNorm(name, dim)
     weight = getattr(module, name)
+    check_shape_known(weight, "weight_norm")
     delattr(module, name)
     length = norm_except_dim(weight.detach(), hook.dim)
     module.register_parameter(f"{name}_g", Parameter(length))

@@ -30,6 +30,17 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "sine": lambda lib, x: x.contiguous(memory_format=lib.channels_last).sin().stride(),
     "like it": lambda lib, x: lib.ones_like(x.contiguous(memory_format=lib.channels_last)).stride(),
     "its copy": lambda lib, x: x.contiguous(memory_format=lib.channels_last).clone().stride(),
+    "copies in an order": lambda lib, x: [
+        y.clone(memory_format=format).stride()
+        for y in (x, x.permute(0, 2, 3, 1))
+        for format in (None, lib.contiguous_format, lib.preserve_format, lib.channels_last)
+    ],
+    "the node of a copy": lambda lib, x: lib.clone(
+        x.requires_grad_(), memory_format=lib.channels_last
+    ).grad_fn.name(),
+    "a copy of three dimensions": lambda lib, x: attempt(
+        lambda: x[0].clone(memory_format=lib.channels_last)
+    ),
     "three dimensions": lambda lib, x: attempt(
         lambda: x[0].contiguous(memory_format=lib.channels_last)
     ),
@@ -60,3 +71,12 @@ def test_values_and_gradients_of_another_format() -> None:
     assert x.grad is not None
     assert x.grad.tolist() == (2 * x).tolist()
     assert x.grad.is_contiguous()
+
+
+def test_a_copy_whose_channels_come_last() -> None:
+    x = gs.ones(1, 2, 3, 4, requires_grad=True)
+    copied = x.clone(memory_format=gs.channels_last)
+    assert copied.stride() == (24, 1, 8, 2)
+    (copied * 2).sum().backward()
+    assert x.grad is not None
+    assert x.grad.unique().tolist() == [2]
