@@ -97,8 +97,7 @@ class ContinuousBernoulli(Trials):
         cut = self._cut()
         found = (cut**value * (1 - cut) ** (1 - value) + cut - 1) / (2 * cut - 1)
         found = ops.where(self._outside(), found, value)
-        inside = ops.where(value <= 0, found * 0, found)
-        return ops.where(value >= 1, found * 0 + 1, inside)
+        return ops.where(value >= 1, 1.0, ops.where(value <= 0, 0.0, found))
 
     def icdf(self, value: Values) -> Any:
         """Compute the value of which the `cdf` is given."""

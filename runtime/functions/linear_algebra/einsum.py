@@ -38,9 +38,11 @@ def einsum(*args: Any) -> Tensor:
 
     A letter that occurs twice in one tensor means its diagonal; `...` stands for dimensions that
     broadcast. Without `->` the result has the letters that occur once, in alphabetical order.
-    Raises RuntimeError where the equation does not fit the tensors.
+    Raises RuntimeError where the equation does not fit the tensors, ValueError without tensors.
     """
     equation, tensors = _equation_of(args)
+    if not tensors:
+        raise ValueError("einsum(): must specify the equation and at least one operand")
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     written = inputs.split(",")
     if len(written) != len(tensors):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import inf, prod
 from typing import Any
 
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, normalize_dim
 from ...dispatch.registry import ops
 from ...inplace.keywords import accepts_out
 from ..creation import eye
@@ -35,15 +36,21 @@ def matrix_norm(
     if ord in ("nuc", 2, -2):
         values = _singular_values(A if dtype is None else A.to(dtype), rows, columns)
         reductions: dict[float | str, Callable[[Tensor, int], Tensor]]
-        reductions = {"nuc": ops.sum, 2: ops.amax, -2: ops.amin}
+        reductions = {"nuc": ops.sum, 2: _largest, -2: ops.amin}
         found = reductions[ord](values, -1)
         return _with_ones(found, rows, columns) if keepdim else found
     if ord not in (1, -1, inf, -inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     summed, searched = (rows, columns) if ord in (1, -1) else (columns, rows)
     sums = vector_norm(A, 1, (summed,), True, dtype=dtype)
-    found = sums.amax(searched, True) if ord in (1, inf) else sums.amin(searched, True)
+    found = _largest(sums, searched) if ord in (1, inf) else ops.amin(sums, searched)
+    found = ops.unsqueeze(found, searched)
     return found if keepdim else found.squeeze((rows, columns))
+
+
+def _largest(values: Tensor, dim: int) -> Tensor:
+    """The largest of numbers that are not negative; zero where there are none."""
+    return ops.amax(values, dim) if values.shape[dim] else ops.sum(values, dim)
 
 
 def _two_dims(A: Tensor, dim: Sequence[int]) -> tuple[int, int]:
@@ -52,8 +59,8 @@ def _two_dims(A: Tensor, dim: Sequence[int]) -> tuple[int, int]:
             "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
         )
     if len(dim) != 2:
-        raise RuntimeError("linalg.matrix_norm: dim must be a 2-tuple of ints")
-    rows, columns = (range(A.ndim)[each] for each in dim)
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {list(dim)}")
+    rows, columns = (normalize_dim(each, A.ndim) for each in dim)
     if rows == columns:
         raise RuntimeError("linalg.matrix_norm: dims must be different")
     return rows, columns
@@ -81,8 +88,13 @@ def norm(
 ) -> Tensor:
     """The norm of vectors (one dimension in `dim`) or matrices (two); of all elements by default.
 
-    Raises RuntimeError where `ord` is given without `dim` for a tensor that is neither.
+    Raises RuntimeError where `ord` is given without `dim` for a tensor that is neither, and for
+    other numbers of dimensions.
     """
+    if isinstance(dim, Sequence) and len(dim) not in (1, 2):
+        raise RuntimeError(
+            f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}"
+        )
     vector_norm = ops.linalg_vector_norm
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
@@ -94,16 +106,20 @@ def norm(
             )
         dim = tuple(range(A.ndim))
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
-    if len(dims) == 2:
+    if len(dims) == 2 or isinstance(ord, str):  # which one dimension does not do for
         return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
-    if isinstance(ord, str):
-        raise RuntimeError(f"linalg.norm: order {ord!r} is for matrices, but dim is {list(dims)}")
     return vector_norm(A, ord, dims, keepdim, dtype=dtype)
 
 
 @accepts_out
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The `n`-th power of square matrices, by repeated squaring; of the inverse if `n` < 0."""
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(
+            f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
+        ) from None
     if A.ndim < 2 or A.shape[-2] != A.shape[-1]:
         raise RuntimeError("linalg.matrix_power: A must be batches of square matrices")
     if n == 0:
@@ -180,10 +196,11 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tens
     if dims is not None:
         A = A.movedim(list(dims), list(range(-len(dims), 0)))
     first, last = tuple(A.shape[: B.ndim]), tuple(A.shape[B.ndim :])
-    if prod(first) != prod(last):
+    if not prod(first) == prod(last) == B.numel():
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
-            f"prod(self.shape[:other.ndim]), but got {prod(last)} != {prod(first)}"
+            f"prod(self.shape[:other.ndim]) == other.numel(), but got {prod(last)}, {prod(first)} "
+            f"and {B.numel()}"
         )
     rows = A.reshape([prod(first), prod(last)])
     return ops.reshape(ops.linalg_solve(rows, B.reshape([-1])), last)

@@ -45,9 +45,15 @@ def _mt(array: Array) -> Array:
 
 
 def _each_with_info(
-    function: Callable[..., Any], arrays: tuple[Array, ...], like: Array
+    function: Callable[..., Any],
+    arrays: tuple[Array, ...],
+    like: Array,
+    failing: Callable[[Array], int],
 ) -> tuple[Array, Array]:
-    """Answers shaped as `like`, and `info`, one where there is none: nan stands there."""
+    """Answers shaped as `like`, and `info`: zero, or what `failing` says of the first array.
+
+    Where there is no answer, nan stands.
+    """
     batch = like.shape[:-2]
     info = np.zeros(batch, np.int32)
     try:
@@ -60,26 +66,54 @@ def _each_with_info(
         try:
             result[place] = function(*(array[place] for array in spread))
         except np.linalg.LinAlgError:
-            info[place] = 1
+            info[place] = failing(spread[0][place])
     return result, info
 
 
+def _zero_pivot(matrix: Array) -> int:
+    """Return which pivot of an elimination is zero, counted from one; there is one."""
+    rest = matrix.copy()
+    for step in range(len(rest) - 1):
+        row = step + int(np.abs(rest[step:, step]).argmax())
+        if rest[row, step] == 0:
+            return step + 1
+        rest[[step, row]] = rest[[row, step]]
+        factors = rest[step + 1 :, step] / rest[step, step]
+        rest[step + 1 :, step:] -= factors[:, None] * rest[step, step:]
+    return len(rest)
+
+
+def _indefinite_minor(matrix: Array) -> int:
+    """Return the order of the first leading minor without a Cholesky factor; there is one."""
+    definite, indefinite = 0, len(matrix)
+    while indefinite - definite > 1:
+        order = (definite + indefinite) // 2
+        try:
+            np.linalg.cholesky(matrix[:order, :order])
+            definite = order
+        except np.linalg.LinAlgError:
+            indefinite = order
+    return indefinite
+
+
 def _refuse(name: str, info: Array, why: str) -> None:
+    """Raise LinAlgError if a matrix failed; `{}` in `why` is its `info`."""
     if info.any():
-        where = f"(Batch element {int(info.reshape(-1).argmax())}): " if info.ndim else ""
-        raise LinAlgError(f"{name}: {where}{why}")
+        first = int((info.reshape(-1) != 0).argmax())
+        where = f"(Batch element {first}): " if info.ndim else ""
+        raise LinAlgError(f"{name}: {where}{why.format(info.flat[first])}")
 
 
 def inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
-    """Inverses, and one where there is none."""
+    """Inverses; `info` is the first zero on the diagonal of the eliminated matrix, from one."""
     _check_matrices("linalg.inv", A)
-    inverse, info = _each_with_info(np.linalg.inv, (A,), A)
+    inverse, info = _each_with_info(np.linalg.inv, (A,), A, _zero_pivot)
     if check_errors:
         _refuse(
             "linalg.inv",
             info,
-            "The diagonal element is zero, the inversion could not be completed because the input "
-            "matrix is singular.",
+            "The diagonal element {} is zero, the inversion could not be completed because the "
+            "input matrix is singular.",
         )
     return inverse, info
 
@@ -156,7 +190,7 @@ def slogdet(A: Array) -> tuple[Any, Any]:
 
 
 def solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple[Array, Array]:
-    """The solution of `A X = B` or `X A = B`; one where there is none."""
+    """The solution of `A X = B` or `X A = B`, and `info` as of `inv_ex`."""
     _check_matrices("linalg.solve", A)
     same_dtype("linalg.solve", A, B)
     is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
@@ -175,7 +209,7 @@ def solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple[Array,
         )
     batch = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
     like = np.broadcast_to(right, batch + right.shape[-2:], subok=True)
-    found, info = _each_with_info(np.linalg.solve, (matrix, right), like)
+    found, info = _each_with_info(np.linalg.solve, (matrix, right), like, _zero_pivot)
     info = _of_matrices(info, A.shape[:-2])
     if check_errors:
         _refuse("linalg.solve", info, "The solver failed because the input matrix is singular.")
@@ -245,14 +279,16 @@ def _substitute(half: Array, B: Array, upper: bool) -> Array:
 
 
 def cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
-    """The triangular factor; one where the matrix is not positive definite."""
+    """The triangular factor; `info` is the order of the first minor that is not definite."""
     _check_matrices("linalg.cholesky", self)
-    lower, info = _each_with_info(np.linalg.cholesky, (_mt(self) if upper else self,), self)
+    matrix = _mt(self) if upper else self
+    lower, info = _each_with_info(np.linalg.cholesky, (matrix,), self, _indefinite_minor)
     if check_errors:
         _refuse(
             "linalg.cholesky",
             info,
-            "The factorization could not be completed because the input is not positive-definite.",
+            "The factorization could not be completed because the input is not positive-definite "
+            "(the leading minor of order {} is not positive-definite).",
         )
     return (_mt(lower) if upper else lower), info
 
@@ -292,7 +328,11 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
 
 
 def _check_factor(name: str, factor: Array) -> None:
-    if factor.ndim < 2 or factor.shape[-1] != factor.shape[-2]:
+    if factor.ndim < 2:
+        raise RuntimeError(
+            f"{name}: The input tensor must have at least 2 dimensions, but it has {factor.ndim}."
+        )
+    if factor.shape[-1] != factor.shape[-2]:
         raise RuntimeError(
             f"{name}: expected square matrices or batches of them, but got shape "
             f"{list(factor.shape)}"

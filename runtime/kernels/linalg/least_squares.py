@@ -38,7 +38,7 @@ def lstsq(
         )
     residuals = none
     if driver not in (None, "gelsy") and rows > columns and is_full:
-        residuals = np.square(A @ solution - right).sum(-2)
+        residuals = np.square(np.abs(A @ solution - right)).sum(-2)
     return (
         solution[..., 0] if is_vector else solution,
         residuals,
@@ -62,8 +62,11 @@ def _check(A: Array, B: Array, driver: str | None) -> None:
             f"torch.linalg.lstsq: parameter `driver` should be one of ({', '.join(_DRIVERS)})"
         )
     same_dtype("torch.linalg.lstsq", A, B)
-    if A.dtype.kind not in REAL_KINDS or A.dtype == np.float16:
-        raise RuntimeError("This function doesn't handle types other than float and double")
+    if A.dtype.kind not in {*REAL_KINDS, "c"} or A.dtype == np.float16:
+        raise RuntimeError(
+            "torch.linalg.lstsq: Expected a floating point or complex tensor as input. Got "
+            f"{A.dtype}"
+        )
     is_vector = B.ndim == 1 or (A.ndim == B.ndim + 1 and B.shape == A.shape[:-1])
     if B.shape[-1 if is_vector else -2] != A.shape[-2]:
         raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")

@@ -117,10 +117,10 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) ->
     if self.dtype is not product.dtype:
         same_dtype("addmm", self, product)
     if alpha != 1:
-        product *= converted(alpha, self.dtype)
+        product *= _factor(alpha, self.dtype)
     # In place: the sum must not be larger than the product.
     if beta != 0:
-        product += self if beta == 1 else self * converted(beta, self.dtype)
+        product += self if beta == 1 else self * _factor(beta, self.dtype)
     return product
 
 
@@ -189,14 +189,21 @@ def addbmm(self: Array, batch1: Array, batch2: Array, beta: Number, alpha: Numbe
     return _scaled_sum("addbmm", self, total, beta, alpha)
 
 
+def _factor(number: Number, dtype: Any) -> Any:
+    """Return a factor of elements of a dtype; RuntimeError for a complex one of real elements."""
+    if isinstance(number, complex) and dtype.kind in "biuf":
+        raise RuntimeError(f"value cannot be converted to type {dtype} without overflow")
+    return converted(number, dtype)
+
+
 def _scaled_sum(name: str, self: Array, product: Any, beta: Number, alpha: Number) -> Any:
     same_dtype(name, self, product)
     np.broadcast_to(self, product.shape)  # the sum must not be larger than the product
     if alpha != 1:
-        product = product * converted(alpha, self.dtype)
+        product = product * _factor(alpha, self.dtype)
     if beta == 1:
         return product + self
-    return product if beta == 0 else product + self * converted(beta, self.dtype)
+    return product if beta == 0 else product + self * _factor(beta, self.dtype)
 
 
 def cross(self: Array, other: Array, dim: int) -> Array:

@@ -24,6 +24,12 @@ _TOO_SMALL = 1e-7
 
 def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> Any:
     """The norm of order `ord` over some dimensions; 0 counts the elements that are not zero."""
+    if isinstance(ord, str):
+        raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
+    if isinstance(ord, complex):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
+        )
     if self.dtype.kind in "iub" or (dtype is not None and np.dtype(dtype).kind in "iub"):
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
@@ -34,16 +40,20 @@ def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> 
             f"linalg.vector_norm: {self.dtype} is not convertible to {np.dtype(dtype)} without "
             "narrowing"
         )
+    if dtype is not None and self.dtype.kind == "f" and np.dtype(dtype).kind == "c":
+        raise RuntimeError(
+            f"linalg.vector_norm: dtype should be real for real inputs, but got {np.dtype(dtype)}"
+        )
     x = np.abs(self if dtype is None else self.astype(dtype))
     if x.dtype is HALF:  # whose squares may be infinite
         return vector_norm(self, ord, dim, keepdim, np.float32).astype(HALF)
     axis = axes(dim)
+    if (ord == inf or ord < 0) and not self.size and not _keeps_elements(self, axis):
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the "
+            "operation does not have an identity"
+        )
     if ord in (inf, -inf):
-        if not self.size and not _keeps_elements(self, axis):
-            raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the "
-                "operation does not have an identity"
-            )
         extreme = _max_reduce if ord > 0 else _min_reduce
         return extreme(x, axis, keepdims=keepdim)
     if ord == 0:

@@ -110,6 +110,32 @@ def test_entropy_of_a_rare_success() -> None:
     assert entropy.item() == pytest.approx(1 + 30 * math.log(10), rel=1e-6)
 
 
+AT_THE_ENDS: dict[str, Any] = {
+    "RelaxedBernoulli": lambda d, x: d.RelaxedBernoulli(x[0], x / 4).log_prob,
+    "ContinuousBernoulli": lambda d, x: (
+        lambda value: d.ContinuousBernoulli(x / 4, validate_args=False).cdf(value - 1 / (1 - value))
+    ),
+    "LogNormal": lambda d, x: d.LogNormal(x, x).cdf,
+    "Weibull": lambda d, x: d.Weibull(x, x).cdf,
+    "Pareto": lambda d, x: lambda value: d.Pareto(x, x).log_prob(1 / value + 3),
+    "affine": lambda d, x: (
+        lambda value: d.TransformedDistribution(d.Normal(x, x), d.AffineTransform(2.0, x)).log_prob(
+            1 / value
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_ENDS)
+def test_at_the_ends_of_the_support(torch: Any, name: str) -> None:
+    def behaviour(library: Any) -> Any:
+        function = AT_THE_ENDS[name](library.distributions, tensor(library, [0.5, 2.0]))
+        values = [library.tensor(value, dtype=library.float64) for value in (0.0, 1.0)]
+        return [attempt(lambda value=value: function(value).detach()) for value in values]
+
+    assert_same(behaviour, torch)
+
+
 @pytest.mark.parametrize("dtype", [gs.float32, gs.float64])
 def test_shares_of_small_shapes(dtype: Any) -> None:
     gs.manual_seed(3)
