@@ -122,8 +122,8 @@ def check_shape_known(tensor: Tensor, what: str) -> None:
     """Raise ValueError for a parameter or buffer of a lazy module that has no shape yet."""
     if isinstance(tensor, UninitializedParameter | UninitializedBuffer):
         raise ValueError(
-            f"Attempted to use an uninitialized parameter in {what}. A lazy module gets its shapes "
-            "at its first call: call it with an example before."
+            f"the module of {what} must not have uninitialized parameters. A lazy module gets its "
+            "shapes at its first call: call it with an example before."
         )
 
 

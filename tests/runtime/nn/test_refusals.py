@@ -276,12 +276,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "the norm of a weight without a shape": (
         lambda: nn.utils.weight_norm(nn.LazyLinear(2)),
         ValueError,
-        "uninitialized parameter in weight_norm",
+        "weight_norm must not have uninitialized parameters",
     ),
     "the spectrum of a weight without a shape": (
         lambda: nn.utils.spectral_norm(nn.LazyLinear(2)),
         ValueError,
-        "uninitialized parameter in spectral_norm",
+        "spectral_norm must not have uninitialized parameters",
     ),
 }
 
