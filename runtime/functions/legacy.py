@@ -9,6 +9,8 @@ import numpy as np
 
 from ..core.devices import check_device
 from ..core.tensor import Tensor, wrap
+from ..core.torch_function import DisableTorchFunctionSubclass
+from ..dispatch.registry import ops
 from ..dtypes.promotion import get_default_dtype, set_default_dtype, type_name
 from .creation import tensor as tensor_of
 
@@ -42,7 +44,18 @@ def new(self: Tensor, *data: Any, size: Any = None, device: Any = None) -> Tenso
 def _same_memory(name: str, source: Tensor, dtype: np.dtype[Any]) -> Tensor:
     if source.array.dtype != dtype:
         raise TypeError(f"{name}(): expected a tensor of {dtype}, not one of {source.array.dtype}")
-    return source.detach()
+    with DisableTorchFunctionSubclass():
+        shared: Tensor = ops.alias(source)
+    return shared
+
+
+def _become(made: Tensor, view: Tensor) -> None:
+    """Give a tensor that has nothing yet the memory and the history of a view."""
+    for name in ("array", "alias", "grad_node", "_view_base", "_view_kind"):
+        if hasattr(view, name):
+            setattr(made, name, getattr(view, name))
+    if made.alias is not None and hasattr(made, "_view_base"):
+        made.alias.add_view(made)
 
 
 class LegacyMethods:
@@ -75,8 +88,7 @@ class LegacyMethods:
         made: Tensor = self
         made.grad_node = made.alias = None
         if len(data) == 1 and isinstance(data[0], Tensor):
-            made.array = data[0].array
-            made.alias = data[0].alias
+            _become(made, _same_memory("Tensor", data[0], data[0].array.dtype))
         else:
             made.array = _array_of(data, get_default_dtype())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -55,5 +56,25 @@ def test_streams(torch: Any, stream: Any) -> None:
         return type(attempt(lambda: library.ones(2).__dlpack__(stream=stream))).__name__, attempt(
             lambda: library.from_dlpack(library.ones(2).__dlpack__(stream=stream))
         )
+
+    assert_same(behaviour, torch)
+
+
+def test_tensors_of_tensors_are_views(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        class Derived(library.Tensor):  # type: ignore[misc]
+            pass
+
+        results = []
+        for make in (library.Tensor, library.FloatTensor, library.zeros(1).new, Derived):
+            plain, leaf = library.ones(2), library.ones(2, requires_grad=True)
+            view = make(plain)
+            view[0] = 5.0
+            made = make(leaf)
+            (made * 3).sum().backward()
+            results += [view, plain, plain._version, view._is_view(), view._base is plain]
+            results += [made, type(made).__name__, leaf.grad]
+            results += [attempt(partial(make, plain.double()))]
+        return results
 
     assert_same(behaviour, torch)
