@@ -262,7 +262,7 @@ if _TYPE_CHECKING:
     from .functions.windows import hamming_window as hamming_window
     from .functions.windows import hann_window as hann_window
     from .functions.windows import kaiser_window as kaiser_window
-    from .generated import *  # type: ignore[assignment]  # noqa: F403
+    from .generated import *  # noqa: F403
     from .nn.activations.functions import rrelu as rrelu
     from .nn.activations.functions import rrelu_ as rrelu_
     from .nn.bilinear import _trilinear as _trilinear

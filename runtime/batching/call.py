@@ -133,7 +133,10 @@ def _stacked(results: list[Any], level: Level) -> Any:
             raise RuntimeError(
                 f"vmap: the results of the examples have different shapes: {sorted(shapes)}"
             )
-        return batch(ops.stack(results), level)
+        # Of one example it is a view, so that a write to it reaches the example.
+        return batch(
+            ops.unsqueeze(results[0], 0) if len(results) == 1 else ops.stack(results), level
+        )
     if isinstance(first, list | tuple):
         made = [_stacked(list(column), level) for column in zip(*results, strict=True)]
         return type(first)(*made) if hasattr(first, "_fields") else type(first)(made)
