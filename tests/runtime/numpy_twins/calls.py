@@ -6,30 +6,14 @@ their answer. Names are NumPy's, with a note after a space where a function is c
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-Call = Callable[[Any], Any]
-
-A = np.array([[0.2, 0.5, -0.3], [0.7, -0.1, 0.4]])
-B = np.array([[0.9, -0.6, 0.35], [1.2, 0.25, -0.8]])
-V = np.array([0.35, -0.6, 1.1, 0.8])
-W = np.array([1.5, 0.4, -0.7])
-S = np.array([[2.0, 0.5, 0.1], [0.25, 1.0, -0.3], [0.6, -0.2, 1.6]])
-P = S @ S.T + np.eye(3)
-N = np.array([[0.2, np.nan, -0.3], [0.7, -0.1, np.nan]])
-T = np.arange(24.0).reshape(2, 3, 4) ** 0.5 - 1.7
-C = np.array([0.3 - 0.2j, 1.1 + 0.4j, -0.7 + 0.9j])
-TURN = np.array([[0.8, -1.1], [0.9, 0.5]])
-R = np.array([3.0, 0.2, 6.9, 0.4])
+from tests.runtime.numpy_twins.arrays import A, B, Call, N, R, S, T, V, W, many
+from tests.runtime.numpy_twins.matrices import MATRICES
 
 _NUMPY, _FOURIER = vars(np), vars(np.fft)
-
-
-def _many(name: str, values: Any, *calls: Call) -> dict[str, tuple[Call, Any]]:
-    return {f"{name} {number}" if number else name: (c, values) for number, c in enumerate(calls)}
 
 
 ELEMENTS: dict[str, tuple[Call, Any]] = {
@@ -95,14 +79,14 @@ ELEMENTS: dict[str, tuple[Call, Any]] = {
         f"{name} from the right": (lambda x, f=_NUMPY[name]: f(B, x), A)
         for name in ("add", "subtract", "multiply", "divide", "arctan2", "hypot", "maximum")
     },
-    **_many("power", B**2 + 0.1, lambda x: np.power(x, 3), lambda x: np.power(x, A)),
+    **many("power", B**2 + 0.1, lambda x: np.power(x, 3), lambda x: np.power(x, A)),
     "float_power": (lambda x: np.float_power(x, 2.5), B**2 + 0.1),
     "ldexp": (lambda x: np.ldexp(x, 3), A),
     "divmod": (lambda x: np.divmod(x, 0.33)[1], A),
     "modf": (lambda x: np.modf(x)[0], 3 * B),
     "frexp": (lambda x: np.frexp(x)[0], A + 0.03),
     "heaviside": (lambda x: x * np.heaviside(x, 0.5), A),
-    **_many(
+    **many(
         "clip",
         A,
         lambda x: np.clip(x, -0.2, 0.45),
@@ -123,7 +107,7 @@ ELEMENTS: dict[str, tuple[Call, Any]] = {
     "astype": (lambda x: np.astype(x, np.float64), A),
     "unwrap": (np.unwrap, R),
     "unwrap of a period": (lambda x: np.unwrap(x, period=4), R),
-    **_many(
+    **many(
         "where",
         A,
         lambda x: np.where(A > 0, x, x * x),
@@ -134,7 +118,7 @@ ELEMENTS: dict[str, tuple[Call, Any]] = {
     "choose": (lambda x: np.choose([[0, 1, 0], [1, 1, 0]], [x, 2 * x]), A),
     "choose clip": (lambda x: np.choose([5, -1, 0], [x, 2 * x], mode="clip"), A),
     "piecewise": (lambda x: np.piecewise(x, [A > 0.3, A < 0], [np.exp, lambda y: y * y, 0.5]), A),
-    **_many(
+    **many(
         "sort",
         A,
         np.sort,
@@ -212,7 +196,7 @@ REDUCTIONS: dict[str, tuple[Call, Any]] = {
     "nancumprod with nan": (lambda x: np.nancumprod(x, 1), N),
     "cumulative_sum": (lambda x: np.cumulative_sum(x, axis=1, include_initial=True), A),
     "cumulative_prod": (np.cumulative_prod, V),
-    **_many(
+    **many(
         "trapezoid",
         A,
         np.trapezoid,
@@ -288,7 +272,7 @@ SHAPES: dict[str, tuple[Call, Any]] = {
 }
 
 PICKS: dict[str, tuple[Call, Any]] = {
-    **_many(
+    **many(
         "take",
         A,
         lambda x: np.take(x, np.array([2, 0]), axis=1),
@@ -306,7 +290,7 @@ PICKS: dict[str, tuple[Call, Any]] = {
     "insert": (lambda x: np.insert(x, 1, 2.5, axis=1), A),
     "insert of tensors": (lambda x: np.insert(x, [1, 1], np.sum(x, axis=1)), A),
     "trim_zeros": (lambda x: np.trim_zeros(x), np.array([0.5, 0.3, 0.1])),
-    **_many(
+    **many(
         "pad",
         A,
         lambda x: np.pad(x, 2),
@@ -330,7 +314,7 @@ PICKS: dict[str, tuple[Call, Any]] = {
 }
 
 SERIES: dict[str, tuple[Call, Any]] = {
-    **_many(
+    **many(
         "diff",
         A,
         np.diff,
@@ -338,7 +322,7 @@ SERIES: dict[str, tuple[Call, Any]] = {
         lambda x: np.diff(x, axis=0, prepend=0.5, append=B[:1]),
     ),
     "ediff1d": (lambda x: np.ediff1d(x, to_begin=[0.5], to_end=0.25), A),
-    **_many(
+    **many(
         "gradient",
         T,
         lambda x: np.gradient(x, axis=1),
@@ -347,7 +331,7 @@ SERIES: dict[str, tuple[Call, Any]] = {
         lambda x: np.gradient(x, [0.0, 0.5, 0.7, 1.9], axis=2, edge_order=2),
     ),
     "gradient of places": (lambda x: np.gradient(V, x), np.array([0.1, 0.5, 0.6, 1.3])),
-    **_many(
+    **many(
         "interp",
         np.array([[0.2, 0.55], [2.5, -1.0]]),
         lambda x: np.interp(x, [0.0, 0.5, 1.0], [1.0, 3.0, 2.0]),
@@ -366,7 +350,7 @@ SERIES: dict[str, tuple[Call, Any]] = {
         for name in ("convolve", "correlate")
         for mode in ("full", "same", "valid")
     },
-    **_many(
+    **many(
         "cov",
         A,
         np.cov,
@@ -392,73 +376,6 @@ SERIES: dict[str, tuple[Call, Any]] = {
     "polyfit": (lambda x: np.polyfit([0.0, 1.0, 2.5, 3.0], x, 2), V),
     "polyfit of places": (lambda x: np.polyfit(x, V, 1, w=[1.0, 2.0, 1.0, 0.5]), R),
     "bincount": (lambda x: np.bincount([0, 2, 2, 1], weights=x, minlength=5), V),
-}
-
-MATRICES: dict[str, tuple[Call, Any]] = {
-    **_many("dot", A, lambda x: np.dot(x, A.T), lambda x: np.dot(x, 2.5), lambda x: np.dot(x, W)),
-    "dot of many": (lambda x: np.dot(x, T.swapaxes(1, 2)), np.ones((2, 4)) * V),
-    "inner": (lambda x: np.inner(x, B), A),
-    "inner of numbers": (lambda x: np.inner(x, 2.5), A),
-    "outer": (lambda x: np.outer(x, V), A),
-    "vdot": (lambda x: np.vdot(x, B), A),
-    "kron": (lambda x: np.kron(x, W), A),
-    "matmul": (lambda x: np.matmul(x, A.T), A),
-    "matvec": (lambda x: np.matvec(x, W), T.swapaxes(1, 2)),
-    "vecmat": (lambda x: np.vecmat(x, T), W),
-    "vecdot": (lambda x: np.vecdot(x, B), A),
-    "tensordot": (lambda x: np.tensordot(x, A, axes=([1], [1])), A),
-    "tensordot of an axis": (lambda x: np.tensordot(x, W, axes=1), A),
-    "einsum": (lambda x: np.einsum("ij,kj->ik", x, x), A),
-    "einsum of lists": (lambda x: np.einsum(x, [0, 1], A, [2, 1], [2, 0]), A),
-    "einsum of lists in order": (lambda x: np.einsum(x, [1, 0], A, [1, 0]), A),
-    "trace": (lambda x: np.trace(x, 1, 1, 2), T),
-    "cross": (lambda x: np.cross(x, W), A),
-    "cross of an axis": (lambda x: np.cross(x, A.T, axis=0), B.T),
-    "linalg.cholesky": (lambda x: np.linalg.cholesky((x + x.T) / 2), P),
-    "linalg.cond": (np.linalg.cond, S),
-    "linalg.cond 1": (lambda x: np.linalg.cond(x, 1), S),
-    "linalg.cross": (lambda x: np.linalg.cross(x, W), A),
-    "linalg.det": (np.linalg.det, S),
-    "linalg.diagonal": (lambda x: np.linalg.diagonal(x, offset=1), T),
-    "linalg.eig": (lambda x: np.abs(np.linalg.eig(x).eigenvectors), S),
-    "linalg.eigvals": (np.linalg.eigvals, S),
-    "linalg.eigvals of a turn": (lambda x: np.abs(np.linalg.eigvals(x) - 2), TURN),
-    "linalg.eigh": (lambda x: np.linalg.eigh((x + x.T) / 2).eigenvalues, P),
-    "linalg.eigvalsh": (lambda x: np.linalg.eigvalsh((x + x.T) / 2), P),
-    "linalg.inv": (np.linalg.inv, S),
-    "linalg.lstsq": (lambda x: np.linalg.lstsq(x, V, rcond=None)[0], T.swapaxes(1, 2)[0]),
-    "linalg.lstsq residuals": (lambda x: np.linalg.lstsq(x, V)[1], T.swapaxes(1, 2)[0]),
-    "linalg.matmul": (lambda x: np.linalg.matmul(x, S), A),
-    "linalg.matrix_norm": (lambda x: np.linalg.matrix_norm(x, ord=2), A),
-    "linalg.matrix_power": (lambda x: np.linalg.matrix_power(x, -2), S),
-    "linalg.matrix_transpose": (np.linalg.matrix_transpose, T),
-    "linalg.multi_dot": (lambda x: np.linalg.multi_dot([x, S, W]), A),
-    **_many(
-        "linalg.norm",
-        A,
-        np.linalg.norm,
-        lambda x: np.linalg.norm(x, axis=1),
-        lambda x: np.linalg.norm(x, 3, axis=0, keepdims=True),
-        lambda x: np.linalg.norm(x, "nuc"),
-        lambda x: np.linalg.norm(x, np.inf, axis=(1, 0)),
-    ),
-    "linalg.outer": (lambda x: np.linalg.outer(x, V), W),
-    "linalg.pinv": (np.linalg.pinv, A),
-    "linalg.qr": (lambda x: np.linalg.qr(x).Q, S),
-    "linalg.qr R": (lambda x: np.linalg.qr(x, "r"), S),
-    "linalg.slogdet": (lambda x: np.linalg.slogdet(x)[1], S),
-    "linalg.solve": (lambda x: np.linalg.solve(x, A.T), S),
-    "linalg.solve of a vector": (lambda x: np.linalg.solve(S, x), W),
-    "linalg.solve of matrices": (lambda x: np.linalg.solve(np.stack([S, P, S]), x), S),
-    "linalg.svd": (lambda x: np.linalg.svd(x, full_matrices=False).S, A),
-    "linalg.svd alone": (lambda x: np.linalg.svd(x, compute_uv=False), A),
-    "linalg.svdvals": (np.linalg.svdvals, A),
-    "linalg.tensordot": (lambda x: np.linalg.tensordot(x, S, axes=1), A),
-    "linalg.tensorinv": (lambda x: np.linalg.tensorinv(x[:, None], 1), S),
-    "linalg.tensorsolve": (lambda x: np.linalg.tensorsolve(x, W), S),
-    "linalg.trace": (lambda x: np.linalg.trace(x, offset=-1), T),
-    "linalg.vecdot": (lambda x: np.linalg.vecdot(x, T, axis=1), T),
-    "linalg.vector_norm": (lambda x: np.linalg.vector_norm(x, axis=(0, 1), ord=3), T),
 }
 
 
