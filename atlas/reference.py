@@ -26,7 +26,17 @@ class Namespace:
 _FUNCTIONS = tuple(
     f"functions.{name}"
     for name in (
-        *("creation", "foreign_memory", "new_tensors", "windows", "composites", "splitting"),
+        *(
+            "creation",
+            "progressions",
+            "conversion",
+            "histograms",
+            "foreign_memory",
+            "new_tensors",
+            "windows",
+            "composites",
+            "splitting",
+        ),
         *("linear_algebra.einsum", "elements", "unique", "finite_differences", "strided"),
         *("linear_algebra.low_rank", "storages"),
         *("short_time_fourier", "predicates", "promotion", "printing"),

@@ -179,7 +179,7 @@ class Node(NodeMethods):
         return self.hooks
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {hex(id(self))}>"
+        return f"<{type(self).__name__} object at {hex(id(self))}>"
 
 
 class OutputNode(Node):

@@ -174,7 +174,7 @@ def test_a_prefix_of_a_state_is_removed() -> None:
     state: Any = wrapped.state_dict()
     state["module"] = 1
     nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
-    assert list(state) == ["0.weight", "0.bias", "module"]
+    assert list(state) == ["module", "0.weight", "0.bias"]  # what stays comes first, as in PyTorch
     assert list(state._metadata) == ["", "0"]
 
 
