@@ -425,7 +425,9 @@ _LAZY = {
     },
     **{
         name: (f".{name}", "")
-        for name in ("return_types", "serialization", "signal", "special", "testing", "utils")
+        for name in (
+            *("return_types", "serialization", "signal", "special", "testing", "utils", "version"),
+        )
     },
     **{n: (".compiler", n) for n in ("compile", "cond", "fori_loop", "scan", "while_loop")},
     "load": (".serialization", "load"),

@@ -116,6 +116,6 @@ def _outcome(mutant: Mutant, verdict: OpVerdict, difference: str, agreed: int) -
         return Outcome(mutant, Fate.KILLED, reason)
     if difference:
         return Outcome(mutant, Fate.SURVIVED, f"{verdict.status}, but differs at {difference}")
-    if verdict.status is not Status.PROVED:
+    if verdict.status is not Status.PROVED and not agreed:
         return Outcome(mutant, Fate.SURVIVED, f"only {verdict.status}")
-    return Outcome(mutant, Fate.EQUIVALENT, f"proved; the same in {agreed} more calls")
+    return Outcome(mutant, Fate.EQUIVALENT, f"{verdict.status}; the same in {agreed} more calls")
