@@ -211,3 +211,14 @@ def test_a_rule_of_a_custom_function_that_answers_wrongly(answer: Any, match: st
 
     with pytest.raises(RuntimeError, match=match):
         vmap(Wrong.apply)(gs.tensor(X))
+
+
+def test_a_view_of_a_single_example_is_written_to() -> None:
+    def function(example: gs.Tensor) -> gs.Tensor:
+        example.squeeze().add_(1)  # by a loop: the op has no rule for what it drops
+        return example
+
+    for size in (1, 2):
+        x = gs.zeros(size, 1, 3)
+        assert gs.vmap(function)(x).tolist() == [[[1.0] * 3]] * size
+        assert x.tolist() == [[[1.0] * 3]] * size
