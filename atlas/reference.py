@@ -33,13 +33,13 @@ _FUNCTIONS = tuple(
             "histograms",
             "foreign_memory",
             "new_tensors",
-            "windows",
+            "spectral.windows",
             "composites",
             "splitting",
         ),
         *("linear_algebra.einsum", "elements", "unique", "finite_differences", "strided"),
         *("linear_algebra.low_rank", "storages"),
-        *("short_time_fourier", "predicates", "promotion", "printing"),
+        *("spectral.short_time_fourier", "predicates", "promotion", "printing"),
     )
 )
 _FUNCTIONS += ("core.modes", "core.random_generator", "random", "dtypes.promotion", "dtypes.limits")

@@ -253,15 +253,15 @@ if _TYPE_CHECKING:
     from .functions.properties import layout as layout
     from .functions.properties import strided as strided
     from .functions.segments import segment_reduce as segment_reduce
-    from .functions.short_time_fourier import istft as istft
-    from .functions.short_time_fourier import stft as stft
+    from .functions.spectral.short_time_fourier import istft as istft
+    from .functions.spectral.short_time_fourier import stft as stft
+    from .functions.spectral.windows import bartlett_window as bartlett_window
+    from .functions.spectral.windows import blackman_window as blackman_window
+    from .functions.spectral.windows import hamming_window as hamming_window
+    from .functions.spectral.windows import hann_window as hann_window
+    from .functions.spectral.windows import kaiser_window as kaiser_window
     from .functions.storages import TypedStorage as TypedStorage
     from .functions.storages import UntypedStorage as UntypedStorage
-    from .functions.windows import bartlett_window as bartlett_window
-    from .functions.windows import blackman_window as blackman_window
-    from .functions.windows import hamming_window as hamming_window
-    from .functions.windows import hann_window as hann_window
-    from .functions.windows import kaiser_window as kaiser_window
     from .generated import *  # noqa: F403
     from .nn.activations.functions import rrelu as rrelu
     from .nn.activations.functions import rrelu_ as rrelu_
@@ -370,7 +370,7 @@ _FURTHER = {
         "get_device is_conj is_inference is_neg is_nonzero is_same_size is_signed layout strided"
     ),
     ".functions.storages": "TypedStorage UntypedStorage",
-    ".functions.windows": (
+    ".functions.spectral.windows": (
         "bartlett_window blackman_window hamming_window hann_window kaiser_window"
     ),
     ".nn.fake_quantization": ("fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"),
@@ -443,7 +443,7 @@ _LAZY = {
         name: (".functions.linear_algebra.low_rank", name)
         for name in ("pca_lowrank", "svd_lowrank")
     },
-    **{name: (".functions.short_time_fourier", name) for name in ("istft", "stft")},
+    **{name: (".functions.spectral.short_time_fourier", name) for name in ("istft", "stft")},
     **{name: (".nn.recurrent.functions", name) for name in ("gru", "lstm", "rnn_relu", "rnn_tanh")},
     **{name: (".nn.native_functions", name) for name in _NATIVE},
     **{name: (".nn.bilinear", name) for name in ("_trilinear", "bilinear")},

@@ -41,7 +41,7 @@ from .random import RandomMethods
 
 if TYPE_CHECKING:
     from .functions.linear_algebra.old_linalg import OldLinalgMethods
-    from .functions.short_time_fourier import ShortTimeMethods
+    from .functions.spectral.short_time_fourier import ShortTimeMethods
     from .generated.methods import TensorMethods as _OpMethods
 
     class _LaterMethods(OldLinalgMethods, ShortTimeMethods, _OpMethods):
@@ -102,7 +102,7 @@ _LATER: Final = {
         ],
         "linear_algebra.old_linalg",
     ),
-    **dict.fromkeys(["istft", "stft"], "short_time_fourier"),
+    **dict.fromkeys(["istft", "stft"], "spectral.short_time_fourier"),
 }
 """Methods that are functions of the same name, by their module in `functions`."""
 

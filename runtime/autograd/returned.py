@@ -6,7 +6,7 @@ from typing import Any
 
 from ..core.modes import is_grad_enabled
 from ..core.storage import BY_FUNCTION, SEVERAL_VIEWS, base_of, own_alias, share_memory, view_kind
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
 from ..inplace.ops import mark_written
 from .context import FunctionCtx
@@ -54,8 +54,11 @@ def check_dirty_view(output: Tensor, count: int) -> None:
 
 def alias_of(tensor: Tensor, args: tuple[Any, ...]) -> Tensor:
     """Return another tensor on the memory of an output, a view if that is an input or its view."""
-    alias = Tensor.__new__(type(tensor))  # a subclass answers ops in its own way: none is called
-    alias.array, alias.grad_node = tensor.array, None
+    if _is_of_subclass(tensor):
+        alias = Tensor.__new__(type(tensor))
+        alias.array, alias.grad_node = tensor.array, None
+    else:
+        alias = wrap(tensor.array)
     share_memory(tensor, alias)
     base = base_of(tensor)
     if base is not None or any(tensor is arg for arg in args):
@@ -64,6 +67,12 @@ def alias_of(tensor: Tensor, args: tuple[Any, ...]) -> Tensor:
         shared.outlived = True  # a write to an input without a history makes the view stale too
         shared.add_view(alias)
     return alias
+
+
+def _is_of_subclass(tensor: Tensor) -> bool:
+    """Return whether a tensor is of a class of a user's, which the output of a function keeps."""
+    kind = type(tensor)
+    return kind is not Tensor and not getattr(kind, "_is_internal", False)
 
 
 def restrict_view(ctx: FunctionCtx, output: Tensor, count: int) -> None:
@@ -105,7 +114,8 @@ def unrecorded(
         if id(output) in given and output.grad_node is not None:
             output = output.detach()
         elif id(output) in given and not is_dirty:
-            plain = type(output) is Tensor
-            output = output.view_as(output) if plain else alias_of(output, args)
+            # A subclass answers ops in its own way: none is called.
+            taken = _is_of_subclass(output)
+            output = alias_of(output, args) if taken else output.view_as(output)
         returned.append(output)
     return tuple(returned)

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.tensor import Tensor
 from ..functions.creation import float_dtype, leaf
 from ..functions.creation_options import PLACE, creates
-from ..functions.windows import bessel, cosines, triangle
+from ..functions.spectral.windows import bessel, cosines, triangle
 
 __all__ = [
     *("bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine"),

@@ -2,15 +2,18 @@
 
 import gc
 import weakref
+from functools import partial
 
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec.autograd import Function, grad
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradspec.core.modes import no_grad
 from gradspec.core.tensor import wrap
 from gradspec.functions.indexing import setitem
+from gradspec.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 
 
 class Square(Function):
@@ -368,3 +371,40 @@ def test_forward_mode(x):
         assert unpack_dual(cubed).primal.tolist() == [8.0, 27.0]
         assert unpack_dual(cubed).tangent.tolist() == [12.0, 270.0]
         assert unpack_dual(other).tangent is None
+
+
+class Handed(Function):
+    """Returns what it is given."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_an_input_handed_on_keeps_the_class_of_a_subclass(requires_grad):
+    class Mine(gs.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            raise AssertionError(f"{func} was called")
+
+    x = gs.ones(2, requires_grad=requires_grad).as_subclass(Mine)
+    y = Handed.apply(x)
+    assert type(y) is Mine
+    assert y is not x
+
+
+def test_an_input_handed_on_in_a_selective_checkpoint():
+    context = partial(create_selective_checkpoint_contexts, lambda *args, **kwargs: False)
+    x = gs.ones(3, requires_grad=True)
+    y = checkpoint(lambda a: Handed.apply(a) * a, x, use_reentrant=False, context_fn=context)
+    y.sum().backward()
+    assert x.grad.tolist() == [4.0] * 3
+    z = checkpoint(
+        lambda a: Handed.apply(a) * 2, gs.ones(3), use_reentrant=False, context_fn=context
+    )
+    assert z.tolist() == [2.0] * 3

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core.tensor import Tensor
-from .creation import float_dtype, leaf
-from .creation_options import PLACE, creates
+from ...core.tensor import Tensor
+from ..creation import float_dtype, leaf
+from ..creation_options import PLACE, creates
 
 Array: TypeAlias = np.ndarray[Any, Any]
 

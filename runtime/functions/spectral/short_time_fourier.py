@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..core.user_warnings import warn_once
-from ..dispatch.registry import ops
+from ...core.tensor import Tensor, wrap
+from ...core.user_warnings import warn_once
+from ...dispatch.registry import ops
 
 _AS_IT_IS, _BY_ROOT, _BY_LENGTH = 0, 1, 2
 """The divisors of a transform, as PyTorch numbers them."""
