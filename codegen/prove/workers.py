@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import math
 import os
+import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -145,15 +149,17 @@ def first_that_holds(
 def spare_worker() -> Iterator[None]:
     """Start a worker that imports the prover meanwhile, and does the work if there is little."""
     spare = ProcessPoolExecutor(max_workers=1)
-    spare.submit(end_with, os.getpid(), Path())
-    spare.submit(import_module, f"{__package__}.identities.op")
+    sent = [
+        spare.submit(end_with, os.getpid(), Path()),
+        spare.submit(import_module, f"{__package__}.identities.op"),
+    ]
     _spare.append(spare)
     try:
         yield
     finally:
         if spare in _spare:
             _spare.remove(spare)
-            spare.shutdown(wait=False, kill_workers=True)
+            _kill(spare, sent, wait=False)
 
 
 _spare: list[ProcessPoolExecutor] = []
@@ -239,16 +245,19 @@ class LocalPool:
     ) -> Iterator[tuple[int, _Answer]]:
         """joblib would do a single job in this very process, which must not import the runtime."""
         executor = _spare.pop() if _spare else ProcessPoolExecutor(max_workers=1)
+        executor.submit(end_with, os.getpid(), self._staged)
+        futures = (
+            executor.submit(_numbered, work, number, item, self._staged, self._package, run)
+            for number, item in items.items()
+        )
+        ahead = deque(islice(futures, _PRE_DISPATCHED))
         try:
-            executor.submit(end_with, os.getpid(), self._staged)
-            futures = [
-                executor.submit(_numbered, work, number, item, self._staged, self._package, run)
-                for number, item in items.items()
-            ]
-            for future in futures:
-                yield future.result()
+            while ahead:
+                yield ahead[0].result()
+                ahead.popleft()
+                ahead.extend(islice(futures, 1))
         finally:
-            executor.shutdown(wait=True, kill_workers=True)
+            _kill(executor, ahead, wait=True)
 
     def _isolated(
         self,
@@ -261,6 +270,17 @@ class LocalPool:
             return next(self._in_one_worker(work, {0: item}, uuid.uuid4().hex))[1]
         except TerminatedWorkerError as error:
             return crashed(item, _end(error))
+
+
+def _kill(executor: ProcessPoolExecutor, sent: Collection[Future[Any]], *, wait: bool) -> None:
+    """Kill a worker, once it has been handed what was sent.
+
+    Killing drops what was not handed on; the thread that is about to do so would then fail, and
+    print a traceback.
+    """
+    while not all(future.running() or future.done() for future in sent):
+        time.sleep(0.001)
+    executor.shutdown(wait=wait, kill_workers=True)
 
 
 def _end(error: TerminatedWorkerError) -> str:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +21,33 @@ SPEC = """\
   examples: [{{self: [2]}}]
 """
 VERSIONS = {"a": SPEC.format(letter="a", factor=2), "b": SPEC.format(letter="b", factor=3)}
-KILLS = 8
+
+GENERATOR = """\
+import os, runpy, signal, sys
+
+left, folder = int(sys.argv[1]), sys.argv[2]
+CHANGES = {"open", "os.chmod", "os.mkdir", "os.remove", "os.rename", "os.rmdir"}
+
+
+def hook(event, args):
+    global left
+    if event not in CHANGES or not str(args[0]).startswith(folder):
+        return
+    if event == "open" and not args[2] & (os.O_WRONLY | os.O_RDWR):
+        return
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+sys.addaudithook(hook)
+sys.argv = ["gradspec", *sys.argv[3:]]
+runpy.run_module("gradspec_codegen", run_name="__main__")
+"""
+"""Run the generator, which is killed just before it changes a folder for the nth time."""
+
+EVERY = 3
+"""Of the changes that a run makes so many are tried once."""
 
 
 class Tree:
@@ -38,21 +61,22 @@ class Tree:
         self.spec.parent.mkdir()
         self.private.mkdir()
 
-    def start(self, version: str) -> subprocess.Popen[bytes]:
-        """The generator on one version of the spec."""
+    def run(self, version: str, *, killed_before: int = 0) -> int:
+        """Run the generator on one version of the spec, and return how it ended."""
         self.spec.write_text(VERSIONS[version], encoding="utf-8")
-        command = [sys.executable, "-m", "gradspec_codegen", "codegen", str(self.spec)]
-        return subprocess.Popen(
-            [*command, "--out", str(self.out), "--jobs", "1"],
+        command = [sys.executable, "-c", GENERATOR, str(killed_before), str(self.folder)]
+        return subprocess.run(
+            [*command, "codegen", str(self.spec), "--out", str(self.out), "--jobs", "1"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=self.folder,
             env=os.environ | {"TMPDIR": str(self.private)},
-        )
+            check=False,
+        ).returncode
 
     def generate(self, version: str) -> dict[str, bytes]:
         """An undisturbed run, and what it leaves."""
-        assert self.start(version).wait() == 0
+        assert self.run(version) == 0
         return self.contents()
 
     def contents(self) -> dict[str, bytes]:
@@ -70,48 +94,31 @@ def tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path)
 
 
-def moments(duration: float) -> Iterator[tuple[bool, float]]:
-    """The moment of the kill: after the start, or after the new tree began to appear."""
-    rng = random.Random(0)
-    for number in range(KILLS):
-        wait_for_staging = number % 2 == 1
-        yield wait_for_staging, rng.uniform(0, 0.003 if wait_for_staging else duration)
-
-
-def wait_for_staging(tree: Tree, process: subprocess.Popen[bytes]) -> None:
-    while process.poll() is None and not list(tree.folder.glob(".staging-*")):
-        pass  # it is there for a few milliseconds
-
-
-def test_killed_at_random_moments(tree: Tree) -> None:
-    known = {"a": tree.generate("a")}
-    started = time.perf_counter()
-    known["b"] = tree.generate("b")
-    duration = time.perf_counter() - started
+def test_killed_before_each_change_of_the_folder(tree: Tree) -> None:
+    known = {version: tree.generate(version) for version in VERSIONS}
     assert known["a"] != known["b"]
-    seen, version, killed = "b", "a", 0
-    for for_staging, delay in moments(duration):
-        process = tree.start(version)
-        if for_staging:
-            wait_for_staging(tree, process)
-        time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
+    there, appeared, end = "b", [], 1
+    for change in range(1, 100, EVERY):
+        version = "b" if there == "a" else "a"
+        end = tree.run(version, killed_before=change)
+        assert end in (0, -signal.SIGKILL)
         now = tree.contents()
-        assert now in (known[seen], known[version])
-        seen = version if now == known[version] else seen
-        version = "b" if seen == "a" else "a"
-    assert killed > KILLS / 2, "most runs have to be interrupted for the test to mean something"
-    assert tree.generate("a") == known["a"]
+        assert now in (known[there], known[version])
+        appeared.append(now == known[version])
+        there = version if appeared[-1] else there
+        if end == 0:
+            break
+    assert end == 0, "a run has to be left that makes fewer changes"
+    assert appeared == sorted(appeared), "the new tree is there from some change on"
+    assert not all(appeared[:2]), "some runs are killed before that"
+    assert appeared[-2], "and some after it"
+    assert tree.generate("b") == known["b"]
     assert tree.strangers() == []
 
 
 def test_the_tree_imports_after_a_kill(tree: Tree) -> None:
     tree.generate("a")
-    process = tree.start("b")
-    wait_for_staging(tree, process)
-    process.kill()
-    process.wait()
+    assert tree.run("b", killed_before=6) == -signal.SIGKILL
     use = (
         "import gradspec as gs, steps_package as s; import numpy as np;"
         "step = getattr(s, 'step_a', None) or s.step_b;"

@@ -9,6 +9,7 @@ a command; what it printed.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -35,8 +36,8 @@ def printed(arguments: list[str], folder: Path, environment: dict[str, str]) -> 
 
 @cache
 def _server() -> subprocess.Popen[str]:
-    """The process, which ends with this one: its input is closed then."""
-    return subprocess.Popen(
+    """The process, which ends with this one."""
+    server = subprocess.Popen(
         [sys.executable, "-m", __spec__.name],
         cwd=ROOT,
         stdin=subprocess.PIPE,
@@ -44,6 +45,8 @@ def _server() -> subprocess.Popen[str]:
         text=True,
         encoding="utf-8",
     )
+    atexit.register(server.communicate)
+    return server
 
 
 def main() -> None:

@@ -162,6 +162,19 @@ if __name__ == "__main__":
 """
 
 
+def test_a_worker_without_work_ends_in_silence() -> None:
+    program = (
+        "from gradspec_codegen.prove.workers import spare_worker\n"
+        "for _ in range(60):\n"
+        "    with spare_worker():\n"
+        "        pass\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def children_of(pid: int) -> list[int]:
     """The processes that a process has started."""
     found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
