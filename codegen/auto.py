@@ -17,6 +17,7 @@ from typing import TypeAlias
 from .diagnostics import Diagnostic, Span, SpecError
 from .ir.parse import parse
 from .ir.walk import calls
+from .spec.elementwise import is_elementwise_definition
 from .spec.model import (
     Auto,
     AutoElementwise,
@@ -129,8 +130,6 @@ class _Filling:
 
     def _completed(self, op: OpSpec) -> OpSpec:
         """An elementwise op without any rule promotes its arguments, and has usual examples."""
-        from .differentiate.choose import is_elementwise_definition
-
         tensors = tuple(p.name for p in op.signature.tensor_params)
         if _has_no_rule(op):
             promoting = dataclasses.replace(op, promotes=op.promotes or tensors)

@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from ..auto import ELEMENTWISE, KERNEL, NO_GRADIENT, refused
 from ..diagnostics import SpecError
 from ..ir.guard import FormulaError, check_size
-from ..ir.nodes import Attribute, Binary, Block, Call, Node, Subscript
-from ..ir.walk import assigned_names, walk
-from ..prove.inputs.kinks import is_elementwise
+from ..ir.nodes import Block
+from ..ir.walk import assigned_names
 from ..prove.report import derive as by_sympy
-from ..render.resolve import HELPERS
 from ..render.to_text import block_text
+from ..spec.elementwise import is_data, is_elementwise_definition
 from ..spec.model import Auto, NonDifferentiable, OpSpec, Table
-from ..spec.primitives import code_facts, primitives
 from .derive import derive_jvp, derive_vjp, with_names
 from .terms import NoDerivative
 from .transpose import jvp_from_vjps, vjp_from_jvps
@@ -95,7 +93,7 @@ def _by_steps(
     for again in (False, True):
         for param, rule in asked.items():
             try:
-                block = None if _is_data(op, param) else derive_vjp(op, table, param, named)
+                block = None if is_data(op, param) else derive_vjp(op, table, param, named)
                 found[param] = NO_GRADIENT if block is None else _text(block)
                 blocks[param] = block
             except NoDerivative as error:
@@ -124,7 +122,7 @@ def _text(block: Block) -> str:
 def _transposed(op: OpSpec, table: Table, param: str, rule: Auto, why: NoDerivative) -> str:
     """The VJP that the JVPs belong to."""
     try:
-        found = None if _is_data(op, param) else vjp_from_jvps(op, table, param)
+        found = None if is_data(op, param) else vjp_from_jvps(op, table, param)
         return NO_GRADIENT if found is None else _text(found)
     except NoDerivative as error:
         raise refused(op, param, rule, f"{why}, and {error}") from None
@@ -142,56 +140,3 @@ def _jvp(op: OpSpec, table: Table, output: str, rule: Auto, can_transpose: bool)
     except NoDerivative as error:
         raise refused(op, output, rule, f"{why}, and {error}") from None
     raise refused(op, output, rule, str(why))
-
-
-def is_elementwise_definition(op: OpSpec, table: Table) -> bool:
-    """Return whether each element is computed from those that are broadcast to its place.
-
-    The generated code must also be told so: by `promotes` where there are several arguments.
-    """
-    tensors = [p.name for p in op.signature.tensor_params]
-    formula = op.forward
-    if formula is None or len(op.signature.outputs) > 1:
-        return False
-    if len(tensors) > 1 and not {*tensors} <= {*op.promotes}:
-        return False
-    if any(p.type.is_list or p.type.is_optional for p in op.signature.tensor_params):
-        return False
-    if any(_is_data(op, name) for name in tensors):  # which are neither promoted nor numbers
-        return False
-    return all(_is_elementwise(node, table) for node in walk(formula.block))
-
-
-def _is_elementwise(node: Node, table: Table, above: frozenset[str] = frozenset()) -> bool:
-    """Return whether a part of a formula computes element by element, as far as it computes.
-
-    `above` names the composites that the part belongs to: overloads of a name may call others.
-    """
-    match node:
-        case Binary("@") | Subscript() | Attribute():
-            return False
-        case Call(function, args):
-            if "." in function:
-                known = primitives().get(function)
-                is_known = known is not None and known.is_elementwise
-                return is_known or function in code_facts().pointwise
-            ops = [o for o in table.overloads(function) if len(o.signature.params) >= len(args)]
-            alike = [is_elementwise_op(op, table, above) for op in ops]
-            return function in HELPERS or (bool(alike) and all(alike))
-    return True
-
-
-def is_elementwise_op(op: OpSpec, table: Table, above: frozenset[str] = frozenset()) -> bool:
-    """Return whether an op is elementwise; a composite is if all that it calls are."""
-    if op.composite is None:
-        return is_elementwise(op)
-    if op.name in above:
-        return False
-    return all(_is_elementwise(n, table, above | {op.name}) for n in walk(op.composite.block))
-
-
-def _is_data(op: OpSpec, param: str) -> bool:
-    """Return whether examples give whole numbers or flags for an argument."""
-    given = [dict(example.args).get(param) for example in op.examples]
-    kinds = [next(iter(value)) for value in given if isinstance(value, Mapping)]
-    return bool(kinds) and all(kind in ("int", "bool") for kind in kinds)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from ..ir.nodes import Attribute, Binary, Call, Compare, Const, Expr, Name, Subscript, Unary
-from ..prove.inputs.kinks import is_elementwise
 from ..render.to_text import formula_text
+from ..spec.elementwise import is_elementwise
 from ..spec.model import OpSpec
 from ..spec.primitives import derivation_facts
 from ..spec.vocabulary import CONSTANT_FUNCTIONS, HELPERS

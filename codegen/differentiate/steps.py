@@ -22,8 +22,8 @@ from ..ir.nodes import (
     Unary,
 )
 from ..ir.walk import calls
-from ..prove.inputs.kinks import is_elementwise
 from ..render.resolve import HELPERS
+from ..spec.elementwise import is_elementwise
 from ..spec.model import Formula, OpSpec
 from .shapes import Shapes
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..differentiate.choose import is_elementwise_definition, is_elementwise_op
 from ..ir.walk import calls
 from ..prove.inputs.draw import examples_of
-from ..prove.inputs.kinks import is_elementwise
+from ..spec.elementwise import is_elementwise, is_elementwise_definition, is_elementwise_op
 from ..spec.model import OpSpec, Table
 
 MOST_TENSORS = 3

@@ -8,6 +8,7 @@ from ..emit.environment import literal
 from ..emit.requirements import shown
 from ..ir.walk import names
 from ..render.resolve import kinds_of_params
+from ..spec.elementwise import is_elementwise_definition
 from ..spec.model import Constant, OpSpec
 from .renderer import EmittedModule, FrameworkRenderer
 
@@ -109,8 +110,6 @@ def _promotion(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iter
 
 def is_elementwise(op: OpSpec, module: EmittedModule) -> bool:
     """Return whether arguments may be broadcast before an op: it treats each element by itself."""
-    from ..differentiate.choose import is_elementwise_definition  # sympy
-
     return is_elementwise_definition(op, module.resolver.table)
 
 

@@ -13,6 +13,7 @@ from itertools import chain
 from sympy import S
 
 from ...render.to_sympy import NotSymbolic
+from ...spec.elementwise import is_elementwise
 from ...spec.model import AutoElementwise, Example, OpSpec
 from ...spec.structure import outlines, unmet
 from ..batching.find import find_batching
@@ -24,7 +25,6 @@ from ..inputs.draw import build, examples_of
 from ..inputs.isolated import isolated_identities
 from ..inputs.kinks import (
     is_derived,
-    is_elementwise,
     kink_identities,
     single_elements,
     undeclared,

@@ -94,16 +94,6 @@ def declared(spec: OpSpec) -> list[Kink]:
     return found
 
 
-def is_elementwise(spec: OpSpec) -> bool:
-    """Ops that work on each element alone: breakpoints are points of one element."""
-    if spec.forward is None:
-        return False
-    if any(isinstance(rule, AutoElementwise) for _, rule in spec.jvps):
-        return True
-    others = (p.type.base for p in spec.signature.params if p.type.base != "Tensor")
-    return bool(spec.kinks) or (bool(spec.promotes) and all(base == "Scalar" for base in others))
-
-
 def is_derived(spec: OpSpec) -> bool:
     """Return whether an author wrote no rule: what is taken at breakpoints is nobody's claim."""
     vjps = [rule for _, rule in spec.vjps if isinstance(rule, Formula)]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from ...spec.elementwise import is_elementwise
 from ...spec.model import Example, OpSpec
 from ...spec.vocabulary import FACTORIZATIONS
 from ..identities.orders import is_settled_by_first_order
@@ -30,7 +31,7 @@ from ..numeric.limits import (
 from ..zero.number_fields import numeric_values
 from .domain import is_inside, outside
 from .draw import build
-from .kinks import declared, is_elementwise, single_elements
+from .kinks import declared, single_elements
 from .unproved import is_unproved, unproved_elements
 
 _CONSTANTS = (0.0, 1.0, -1.0, 2.0, 3.0, 0.5)

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...render.to_sympy import NotSymbolic
+from ...spec.elementwise import is_elementwise
 from ...spec.model import Example, OpSpec
 from ..calls.first_calls import with_examples
 from ..deadline import PROOF_SECONDS, TimeUp, time_limit
 from ..identities.identity import Mismatch
 from ..inputs.draw import examples_of
-from ..inputs.kinks import is_elementwise, kink_identities
+from ..inputs.kinks import kink_identities
 from ..numeric.sampling import check_numerically
 from ..report.certificate import encoded
 from ..report.verdict import Status

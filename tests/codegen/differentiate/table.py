@@ -18,9 +18,9 @@ import gradspec as gs
 from gradspec.dispatch.overloads import public_function
 from gradspec.dispatch.registry import ops
 from gradspec_codegen.diagnostics import SpecError
-from gradspec_codegen.differentiate.choose import is_elementwise_definition
 from gradspec_codegen.ir.walk import calls
 from gradspec_codegen.prove.inputs import domain
+from gradspec_codegen.spec.elementwise import is_elementwise_definition
 from gradspec_codegen.spec.model import Formula, OpSpec
 from tests.codegen.proving import imported, own_table, read_table
 

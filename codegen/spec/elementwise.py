@@ -1,0 +1,77 @@
+"""Whether ops work on each element alone: by what their entries declare, and by definition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..ir.nodes import Attribute, Binary, Call, Node, Subscript
+from ..ir.walk import walk
+from .model import AutoElementwise, OpSpec, Table
+from .primitives import code_facts, primitives
+from .vocabulary import HELPERS
+
+
+def is_elementwise(op: OpSpec) -> bool:
+    """Return whether an entry says that its op works on each element alone.
+
+    Breakpoints are points of one element then.
+    """
+    if op.forward is None:
+        return False
+    if any(isinstance(rule, AutoElementwise) for _, rule in op.jvps):
+        return True
+    others = (p.type.base for p in op.signature.params if p.type.base != "Tensor")
+    return bool(op.kinks) or (bool(op.promotes) and all(base == "Scalar" for base in others))
+
+
+def is_elementwise_definition(op: OpSpec, table: Table) -> bool:
+    """Return whether each element is computed from those that are broadcast to its place.
+
+    The generated code must also be told so: by `promotes` where there are several arguments.
+    """
+    tensors = [p.name for p in op.signature.tensor_params]
+    formula = op.forward
+    if formula is None or len(op.signature.outputs) > 1:
+        return False
+    if len(tensors) > 1 and not {*tensors} <= {*op.promotes}:
+        return False
+    if any(p.type.is_list or p.type.is_optional for p in op.signature.tensor_params):
+        return False
+    if any(is_data(op, name) for name in tensors):  # which are neither promoted nor numbers
+        return False
+    return all(_is_elementwise(node, table) for node in walk(formula.block))
+
+
+def _is_elementwise(node: Node, table: Table, above: frozenset[str] = frozenset()) -> bool:
+    """Return whether a part of a formula computes element by element, as far as it computes.
+
+    `above` names the composites that the part belongs to: overloads of a name may call others.
+    """
+    match node:
+        case Binary("@") | Subscript() | Attribute():
+            return False
+        case Call(function, args):
+            if "." in function:
+                known = primitives().get(function)
+                is_known = known is not None and known.is_elementwise
+                return is_known or function in code_facts().pointwise
+            ops = [o for o in table.overloads(function) if len(o.signature.params) >= len(args)]
+            alike = [is_elementwise_op(op, table, above) for op in ops]
+            return function in HELPERS or (bool(alike) and all(alike))
+    return True
+
+
+def is_elementwise_op(op: OpSpec, table: Table, above: frozenset[str] = frozenset()) -> bool:
+    """Return whether an op is elementwise; a composite is if all that it calls are."""
+    if op.composite is None:
+        return is_elementwise(op)
+    if op.name in above:
+        return False
+    return all(_is_elementwise(n, table, above | {op.name}) for n in walk(op.composite.block))
+
+
+def is_data(op: OpSpec, param: str) -> bool:
+    """Return whether examples give whole numbers or flags for an argument."""
+    given = [dict(example.args).get(param) for example in op.examples]
+    kinds = [next(iter(value)) for value in given if isinstance(value, Mapping)]
+    return bool(kinds) and all(kind in ("int", "bool") for kind in kinds)
