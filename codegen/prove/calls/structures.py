@@ -138,10 +138,11 @@ def _several_changes(
         number = rng.randrange(len(given))
         args = given[number]
         for step in range(rng.choice((2, 2, 3))):
-            if step:
+            near = known.get(number) if step == 0 else None
+            if near is None:
                 near = list(changes(spec, args, given))
-            else:
-                near = known.setdefault(number, list(changes(spec, args, given)))
+            if step == 0:
+                known[number] = near
             if near:
                 args = args | rng.choice(near)
         yield args
