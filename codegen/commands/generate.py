@@ -18,6 +18,7 @@ from ..certification import check_replaceable, write
 from ..diagnostics import SpecError, render_help
 from ..pipeline import Outcome, ProofFailure, differences, generate
 from ..progress import ProofProgress
+from ..prove.report.verdict import LOST
 from ..target import Target
 from .options import (
     end_with_mistakes,
@@ -185,6 +186,11 @@ def _report(outcome: Outcome, target: Target, seconds: float) -> None:
     click.echo(f"{total} {'op' if total == 1 else 'ops'}: {states}; {new}, in {seconds:.1f} s.")
     verb = "Wrote" if outcome.wrote else "Unchanged:"
     click.echo(f"{verb} {shown_path(target.out or target.spec)}")
+    for verdict in outcome.verdicts:
+        for note in verdict.notes:
+            if note.startswith(LOST):
+                help = "`gradspec lint` shows where, and what to write instead"
+                click.echo(f"warning: `{verdict.name}`: {note}; {help}", err=True)
 
 
 def _report_json(outcome: Outcome, seconds: float) -> None:

@@ -32,10 +32,10 @@ from ..inputs.kinks import (
 from ..inputs.layouts import check_layouts
 from ..inputs.special_points import check_special_points
 from ..numeric.sampling import check_numerically
-from ..numeric.sweep import is_usual, suspicious_points
+from ..numeric.sweep import is_usual, sweep
 from ..report.counterexample import counterexample, show_call
 from ..report.recorder import Silence
-from ..report.verdict import Batching, Counterexample, OpVerdict, Status, worst
+from ..report.verdict import LOST, Batching, Counterexample, OpVerdict, Status, worst
 from ..symbolic.complex_numbers import complex_examples, complex_numbers_given
 from ..symbolic.decisions import ProofError
 from ..symbolic.special_values import special_examples
@@ -332,16 +332,19 @@ class _Proof:
     def _sweep(self, examples: tuple[Example, ...]) -> None:
         """Decide with symbols at points where numbers are suspicious."""
         for example in examples:
-            inputs, points = suspicious_points(self._spec, example)
+            swept = sweep(self._spec, example)
+            inputs = swept.inputs
             self._at(show_call(self._spec, inputs))
-            if points:
+            if swept.suspicious:
                 self._recorder.call(example, self._call, "sweep")
-            for point in points:
+            for point in swept.suspicious:
                 complete = partial(inputs.complete, point, random.Random(self._spec.name))
                 run = execute(self._spec, inputs, point, complete)
                 self._identities_of(run, Derivatives(), _Proved())
                 if is_usual(point):
                     self._agree(run)
+            if swept.lost and not any(note.startswith(LOST) for note in self._notes):
+                self._notes.append(f"{LOST} at {swept.lost}, where they exist")
 
     def _agree(self, run: Run) -> None:
         """Compare floats; where an exponential of large numbers overflows, they say nothing."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,24 @@ _ROUNDING = 1e-9
 """Of a difference, relative to the values over the argument."""
 
 
-def suspicious_points(spec: OpSpec, example: Example) -> tuple[Inputs, list[Point]]:
-    """Single elements at which the derivatives seem to be wrong, as arguments and witnesses."""
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What the numbers of a sweep say."""
+
+    inputs: Inputs
+    suspicious: list[Point]
+    """Witnesses at which the derivatives seem to be wrong."""
+    lost: str = ""
+    """The smallest numbers where the values have a slope, and a derivative is nan or infinite."""
+
+
+def sweep(spec: OpSpec, example: Example) -> Sweep:
+    """Look at the derivatives of single elements."""
     inputs = build(spec, single_elements(spec, example))
     leaves = [leaf for leaf in differentiable_leaves(spec, inputs) if _is_real_symbol(inputs, leaf)]
     tensors = sum(len(inputs.tensors(param.name)) for param in spec.signature.tensor_params)
     if not leaves or len(leaves) < tensors:
-        return inputs, []
+        return Sweep(inputs, [])
     values = numeric_values(inputs, inputs.draw(random.Random(spec.name)))
     order = np.random.default_rng(0)
     for name, _ in leaves:
@@ -52,14 +64,24 @@ def suspicious_points(spec: OpSpec, example: Example) -> tuple[Inputs, list[Poin
         inside = _inside(spec, values)
         for name, _ in leaves:
             values[name] = values[name][inside]
-        wrong = _wrong_places(spec, values, leaves)
+        wrong, lost = _wrong_places(spec, values, leaves)
     usual = wrong & np.all([_are_usual(values[name]) for name, _ in leaves], axis=0)
     chosen = {
         int(place)
         for places in (usual, wrong)
         for place in order.permutation(np.flatnonzero(places))[:MOST_SUSPICIONS]
     }
-    return inputs, [_point(inputs, values, leaves, place) for place in sorted(chosen)]
+    points = [_point(inputs, values, leaves, place) for place in sorted(chosen)]
+    return Sweep(inputs, points, _smallest(values, leaves, lost))
+
+
+def _smallest(values: dict[str, Any], leaves: list[Leaf], places: Array) -> str:
+    """The numbers of the place among some where they are smallest; empty if there is none."""
+    if not places.any():
+        return ""
+    sizes = np.max([np.abs(values[name]) for name, _ in leaves], axis=0)
+    place = int(np.argmin(np.where(places, sizes, np.inf)))
+    return ", ".join(f"{name} = {values[name][place]:.6g}" for name, _ in leaves)
 
 
 def _is_real_symbol(inputs: Inputs, leaf: Leaf) -> bool:
@@ -101,21 +123,24 @@ def _inside(spec: OpSpec, values: dict[str, Any]) -> Array:
     return inside
 
 
-def _wrong_places(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Array:
-    """Mask the elements where the gradient, or the tangent, by one argument is not the slope."""
+def _wrong_places(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> tuple[Array, Array]:
+    """Mask the elements where the gradient, or the tangent, by one argument is not the slope; and
+    those among them where it is no number.
+    """
     size = len(values[leaves[0][0]])
-    wrong = np.zeros(size, dtype=bool)
+    wrong, lost = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
     few = {name: values[name][:3] for name, _ in leaves}
     try:
         if size < 3 or _value(spec, values | few).shape != (3,):
-            return wrong
+            return wrong, lost
         for name, _ in leaves:
-            wrong |= _wrong_by(spec, values, name)
+            wrong_by, lost_by = _wrong_by(spec, values, name)
+            wrong, lost = wrong | wrong_by, lost | lost_by
         if spec.kernel is not None:
             wrong |= _is_not_as_defined(spec, values)
     except Exception:
-        return wrong  # not an op that takes elements one by one
-    return wrong
+        pass  # not an op that takes elements one by one
+    return wrong, lost
 
 
 def _is_not_as_defined(spec: OpSpec, values: dict[str, Any]) -> Array:
@@ -124,7 +149,7 @@ def _is_not_as_defined(spec: OpSpec, values: dict[str, Any]) -> Array:
     return ~np.isclose(_value(spec, values), defined, _TOLERANCE, _ROUNDING, equal_nan=True)
 
 
-def _wrong_by(spec: OpSpec, values: dict[str, Any], name: str) -> Array:
+def _wrong_by(spec: OpSpec, values: dict[str, Any], name: str) -> tuple[Array, Array]:
     array = values[name]
     step = _STEP * np.abs(array)
     middle, up, down = (_value(spec, values | {name: array + s}) for s in (0, step, -step))
@@ -132,10 +157,12 @@ def _wrong_by(spec: OpSpec, values: dict[str, Any], name: str) -> Array:
     slope = (ahead + behind) / 2
     slack = _ROUNDING * (np.abs(middle) / np.abs(array) + 1e-3)
     is_smooth = np.abs(ahead - behind) <= _TOLERANCE * np.abs(slope) + slack
-    wrong = np.zeros(array.shape, dtype=bool)
+    wrong, lost = np.zeros(array.shape, dtype=bool), np.zeros(array.shape, dtype=bool)
     for found in _derivatives(spec, values, name):
         wrong |= ~(np.abs(found - slope) <= 3 * (_TOLERANCE * np.abs(slope) + slack))
-    return wrong & is_smooth & np.isfinite(slope)
+        lost |= ~np.isfinite(found)
+    is_smooth &= np.isfinite(slope)
+    return wrong & is_smooth, lost & is_smooth
 
 
 def _derivatives(spec: OpSpec, values: dict[str, Any], name: str) -> Iterator[Array]:

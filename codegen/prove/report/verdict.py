@@ -78,6 +78,10 @@ class Batching:
     """Calls on symbols whose results are equal as expressions."""
 
 
+LOST = "the derivatives overflow"
+"""Begins the note on an op whose formulas are right, and give nan or infinity in floats."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpVerdict:
     """The outcome for one op."""

@@ -58,6 +58,33 @@ def test_prove_all_proves_again(spec: Path) -> None:
     assert "1 op: 1 proved; 1 proved now" in result.stdout
 
 
+STEP = """
+- name: soft_step(Tensor self) -> Tensor
+  doc: A step from 0 to 1.
+  forward: 1 / (1 + exp(-self))
+  self: grad * {slope}
+  result: auto_element_wise
+  promotes: self
+"""
+
+
+@pytest.mark.parametrize(
+    ("slope", "warned_of"),
+    [
+        ("exp(self) / (1 + exp(self)) ** 2", ["soft_step"]),
+        ("sigmoid(self) * sigmoid(-self)", []),
+    ],
+)
+def test_codegen_warns_of_derivatives_that_overflow(
+    spec: Path, slope: str, warned_of: list[str]
+) -> None:
+    spec.write_text(STEP.format(slope=slope), encoding="utf-8")
+    result = run("codegen", spec)
+    assert "1 op: 1 proved" in result.stdout
+    warnings = [line for line in result.stderr.splitlines() if "overflow at self = " in line]
+    assert [line.split("`")[1] for line in warnings] == warned_of
+
+
 def test_mistakes_as_json(spec: Path) -> None:
     spec.write_text(GOOD.replace("doc:", "dok:"), encoding="utf-8")
     result = run("codegen", spec, "--json")

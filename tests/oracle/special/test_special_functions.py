@@ -302,3 +302,13 @@ def test_airy_of_large_numbers() -> None:
     np.testing.assert_allclose(found.detach().numpy(), wanted, rtol=1e-10)
     found.sum().backward()
     assert x.grad.numpy()[1:].tolist() == [0.0] * 6
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_far_out_scaled_functions_have_slopes(order: int) -> None:
+    x = gs.tensor([1e6, 1e9, 2e9, 1e10], dtype=gs.float64, requires_grad=True)
+    getattr(gs.special, f"scaled_modified_bessel_k{order}")(x).sum().backward()
+    # Both functions are sqrt(pi / 2x) there, but for a share of 1 / x.
+    slopes = -np.sqrt(np.pi / 8) * x.detach().numpy() ** -1.5
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), slopes, rtol=1e-4)
