@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from .. import linalg
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
@@ -156,17 +158,28 @@ def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
     return ops.linalg_eigvalsh(floats(a), UPLO)
 
 
+_REAL_IF_ALL_ARE = np.linalg.eigvals(np.eye(1)).dtype.kind == "f"
+"""Whether eigenvalues of real matrices are real where none is complex: before NumPy 2.5."""
+
+
 def _eig(a: Any) -> EigResult:
-    a = floats(a)
-    values, vectors = ops.linalg_eig(a)
-    if a.is_complex() or values_of(values).imag.any():
-        return EigResult(values, vectors)
-    return EigResult(ops.real(values), ops.real(vectors))  # as NumPy answers
+    found = EigResult(*ops.linalg_eig(floats(a)))
+    return _real_if_all_are(a, found) if _REAL_IF_ALL_ARE else found
+
+
+def _eigvals(a: Any) -> Any:
+    return _eig(a).eigenvalues
 
 
 def eigenvalues(a: Any) -> Any:
     """The eigenvalues of matrices; real ones where none of a real matrix is complex."""
-    return _eig(a).eigenvalues
+    return _real_if_all_are(a, EigResult(*ops.linalg_eig(floats(a)))).eigenvalues
+
+
+def _real_if_all_are(a: Any, found: EigResult) -> EigResult:
+    if as_tensor(a).is_complex() or values_of(found.eigenvalues).imag.any():
+        return found
+    return EigResult(ops.real(found.eigenvalues), ops.real(found.eigenvectors))
 
 
 def _eigh(a: Any, UPLO: str = "L") -> Any:
@@ -227,7 +240,7 @@ LINALG: Final[dict[str, Callable[..., Any]]] = {
     "diagonal": _linalg_diagonal,
     "eig": _eig,
     "eigh": _eigh,
-    "eigvals": eigenvalues,
+    "eigvals": _eigvals,
     "eigvalsh": _eigvalsh,
     "inv": lambda a: ops.linalg_inv(floats(a)),
     "lstsq": _lstsq,

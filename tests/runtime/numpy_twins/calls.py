@@ -423,7 +423,6 @@ FLAT: dict[str, tuple[Call, Any]] = {
             "isreal",
             "round",
             "around",
-            "fix",
             "argmax",
             "argmin",
             "argsort",

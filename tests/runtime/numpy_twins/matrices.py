@@ -35,7 +35,7 @@ MATRICES: dict[str, tuple[Call, Any]] = {
     "linalg.det": (np.linalg.det, S),
     "linalg.diagonal": (lambda x: np.linalg.diagonal(x, offset=1), T),
     "linalg.eig": (lambda x: np.abs(np.linalg.eig(x).eigenvectors), S),
-    "linalg.eigvals": (np.linalg.eigvals, S),
+    "linalg.eigvals": (lambda x: np.real(np.linalg.eigvals(x)), S),
     "linalg.eigvals of a turn": (lambda x: np.abs(np.linalg.eigvals(x) - 2), TURN),
     "linalg.eigh": (lambda x: np.linalg.eigh((x + x.T) / 2).eigenvalues, P),
     "linalg.eigvalsh": (lambda x: np.linalg.eigvalsh((x + x.T) / 2), P),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -116,8 +117,8 @@ def test_a_gradient_flows_to_the_real_factor_of_a_complex_product() -> None:
     "function",
     [
         *(np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky, np.linalg.eigh),
-        *(np.linalg.eigvalsh, np.linalg.eigvals, np.linalg.svd, np.linalg.qr, np.linalg.pinv),
-        *(np.linalg.norm, np.linalg.cond),
+        *(np.linalg.eigvalsh, np.linalg.svd, np.linalg.qr, np.linalg.pinv, np.linalg.norm),
+        np.linalg.cond,
     ],
 )
 def test_decompositions_of_integers_are_of_float64(function: Any) -> None:
@@ -126,6 +127,21 @@ def test_decompositions_of_integers_are_of_float64(function: Any) -> None:
     for ours, numpys in zip(found, wanted, strict=True):
         assert ours.dtype == numpys.dtype == np.float64
         np.testing.assert_allclose(np.abs(ours.numpy()), np.abs(numpys), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("matrix", [SQUARE, SQUARE * 1.0, np.array([[0.0, 1.0], [-1.0, 0.0]])])
+def test_eigenvalues_are_complex_where_those_of_numpy_are(matrix: Any) -> None:
+    found, wanted = np.linalg.eig(gs.tensor(matrix)), np.linalg.eig(matrix)
+    assert found.eigenvalues.dtype == wanted.eigenvalues.dtype
+    assert found.eigenvectors.dtype == wanted.eigenvectors.dtype
+    assert np.linalg.eigvals(gs.tensor(matrix)).dtype == np.linalg.eigvals(matrix).dtype
+    assert np.roots(gs.tensor([1.0, -3.0, 2.0])).dtype == gs.float32
+
+
+def test_fix_is_that_of_numpy() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's own, from 2.5 on
+        assert np.fix(gs.tensor([-1.5, 1.5, 2.0])).tolist() == [-1.0, 1.0, 2.0]
 
 
 def test_argpartition_answers_with_places() -> None:
