@@ -14,6 +14,15 @@ Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
 
 
+def is_any(condition: Any) -> bool:
+    """Return whether a condition holds for any parameter.
+
+    False where they have no values yet: `gs.compile` captures without looking at them.
+    """
+    captured = isinstance(condition, np.ndarray) and type(condition) is not np.ndarray
+    return not captured and bool(np.any(condition))
+
+
 def cast_numbers(drawn: Any, dtype: DType) -> Array:
     """Return numbers as an array of a dtype; one that has it is returned itself."""
     cast: Array = np.asanyarray(drawn).astype(dtype, copy=False)
@@ -74,7 +83,7 @@ def normal_numbers(mean: Any, std: Any, shape: tuple[int, ...], dtype: DType) ->
 
 def check_spread(std: Any) -> None:
     """Raise RuntimeError for a negative standard deviation, a number or an array of them."""
-    if not np.all(np.greater_equal(std, 0)):
+    if is_any(~np.greater_equal(std, 0)):
         if isinstance(std, np.ndarray):
             raise RuntimeError("normal expects all elements of std >= 0.0")
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")

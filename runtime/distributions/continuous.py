@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.random_draws import cast_numbers
 from ..core.random_generator import generator
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
@@ -148,7 +149,7 @@ class Cauchy(_LocationScale):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples through which gradients flow."""
         drawn = generator().standard_cauchy(self._extended_shape(sample_shape))
-        return self.loc + wrap(np.asarray(drawn, self.loc.dtype)) * self.scale
+        return self.loc + wrap(cast_numbers(drawn, self.loc.dtype)) * self.scale
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""
@@ -317,7 +318,7 @@ class Exponential(ExponentialFamily):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples through which gradients flow."""
         drawn = generator().standard_exponential(self._extended_shape(sample_shape))
-        return wrap(np.asarray(drawn, self.rate.dtype)) / self.rate
+        return wrap(cast_numbers(drawn, self.rate.dtype)) / self.rate
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""

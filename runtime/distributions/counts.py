@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.random_draws import cast_numbers
 from ..core.random_generator import generator
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from . import constraints
 from .discrete import OfCategories, Trials
 from .distribution import Values, broadcast_all
+from .validity import holds
 
 
 class Geometric(Trials):
@@ -28,7 +30,7 @@ class Geometric(Trials):
         self, probs: Values = None, logits: Values = None, validate_args: bool | None = None
     ) -> None:
         super().__init__(self._set(probs, logits), validate_args=validate_args)
-        if self._validate_args and probs is not None and not bool((self.probs > 0).all()):
+        if self._validate_args and probs is not None and not holds(self.probs > 0):
             raise ValueError("Expected parameter probs of Geometric to be positive")
 
     @property
@@ -49,7 +51,7 @@ class Geometric(Trials):
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
         probs, shape = self._numbers(sample_shape)
-        return wrap(np.asarray(generator().geometric(probs, shape) - 1, probs.dtype))
+        return wrap(cast_numbers(generator().geometric(probs, shape) - 1, probs.dtype))
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -110,7 +112,7 @@ class Binomial(Trials):
         """Draw samples."""
         probs, shape = self._numbers(sample_shape)
         counts = self.total_count.detach().numpy().astype(np.int64)
-        return wrap(np.asarray(generator().binomial(counts, probs, shape), probs.dtype))
+        return wrap(cast_numbers(generator().binomial(counts, probs, shape), probs.dtype))
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -178,7 +180,7 @@ class NegativeBinomial(Trials):
         probs, shape = self._numbers(sample_shape)
         counts = self.total_count.detach().numpy()
         rate = generator().gamma(counts, probs / (1 - probs), shape)
-        return wrap(np.asarray(generator().poisson(rate), probs.dtype))
+        return wrap(cast_numbers(generator().poisson(rate), probs.dtype))
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -212,8 +214,8 @@ class OneHotCategorical(OfCategories):
         return self.probs * (1 - self.probs)
 
     def _one_hot(self, index: Any) -> Any:
-        table = np.eye(self._event_shape[0], dtype=self.logits.dtype)
-        return wrap(table[index.numpy()])
+        categories = wrap(np.arange(self._event_shape[0]))
+        return (index[..., None] == categories).to(self.logits.dtype)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
@@ -284,7 +286,7 @@ class Multinomial(OfCategories):
         probs = self.probs.detach().numpy()
         wide = np.broadcast_to(probs, self._extended_shape(sample_shape)).astype(np.float64)
         wide = wide / wide.sum(-1, keepdims=True)
-        return wrap(np.asarray(generator().multinomial(self.total_count, wide), probs.dtype))
+        return wrap(cast_numbers(generator().multinomial(self.total_count, wide), probs.dtype))
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""

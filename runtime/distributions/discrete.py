@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.random_draws import cast_numbers
 from ..core.random_generator import generator
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
@@ -114,7 +115,7 @@ class Bernoulli(Trials, ExponentialFamily):
         """Draw samples."""
         probs, shape = self._numbers(sample_shape)
         drawn = generator().random(shape) < probs
-        return wrap(np.asarray(drawn, probs.dtype))
+        return wrap(cast_numbers(drawn, probs.dtype))
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -198,7 +199,7 @@ class Categorical(Distribution):
         bounds = np.cumsum(self.probs.detach().numpy().astype(np.float64), axis=-1)
         points = generator().random(self._extended_shape(sample_shape))
         drawn = (points[..., None] * bounds[..., -1:] >= bounds).sum(-1)
-        return wrap(np.asarray(np.minimum(drawn, self._num_events - 1)))
+        return wrap(np.asanyarray(np.minimum(drawn, self._num_events - 1)))
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -289,7 +290,7 @@ class Poisson(ExponentialFamily):
         """Draw samples."""
         rate = self.rate.detach().numpy()
         drawn = generator().poisson(rate, self._extended_shape(sample_shape))
-        return wrap(np.asarray(drawn, rate.dtype))
+        return wrap(cast_numbers(drawn, rate.dtype))
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""

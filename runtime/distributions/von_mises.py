@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
+from ..core.random_draws import cast_numbers
 from ..core.random_generator import generator
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
@@ -54,7 +53,7 @@ class VonMises(Distribution):
         """Draw samples."""
         loc, k = self.loc.detach().numpy(), self.concentration.detach().numpy()
         drawn = generator().vonmises(loc, k, self._extended_shape(sample_shape))
-        return wrap(np.asarray(drawn, loc.dtype))
+        return wrap(cast_numbers(drawn, loc.dtype))
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""

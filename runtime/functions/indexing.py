@@ -83,6 +83,9 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
 
     Raises RuntimeError for a leaf that requires grad, as any recorded in-axis op does.
     """
+    if _is_filled_where_unknown(tensor, index, value):
+        _fill_where_unknown(tensor, index, value)
+        return
     plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
     if plan.gather and isinstance(value, Tensor) and value.dtype != tensor.dtype:
         _refuse_other_dtype(tensor, plan, value)
@@ -111,6 +114,30 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     except (ValueError, IndexError) as error:
         raise failure("setitem", values_first(error, view, where, source), tensor, value) from None
     mark_written(tensor)
+
+
+def _is_filled_where_unknown(tensor: Tensor, index: Any, value: Any) -> bool:
+    """Return whether one number is written where a mask says so that has no values yet.
+
+    That is a mask which `gs.compile` records: it cannot become positions.
+    """
+    return (
+        type(index) is Tensor
+        and type(index.array) is not np.ndarray
+        and index.array.dtype == np.bool_
+        and 0 < index.array.ndim <= tensor.array.ndim
+        and index.array.shape == tensor.array.shape[: index.array.ndim]
+        and (not isinstance(value, Tensor) or value.array.size == 1)
+    )
+
+
+def _fill_where_unknown(tensor: Tensor, mask: Tensor, value: Any) -> None:
+    behind = (1,) * (tensor.array.ndim - mask.array.ndim)
+    if isinstance(value, Tensor):
+        number = ops.reshape(value, ()).to(tensor.dtype)
+    else:
+        number = wrap(_source(tensor, value))
+    tensor.masked_fill_(ops.reshape(mask, (*mask.array.shape, *behind)), number)
 
 
 def _refuse_other_dtype(tensor: Tensor, plan: Plan, value: Tensor) -> None:

@@ -163,7 +163,10 @@ class ValueMethods:
 
     def __format__(self, spec: str) -> str:
         # As in PyTorch: a 0-dim tensor is formatted as its number, others as any object is.
-        return format(self.item(), spec) if self.array.ndim == 0 else object.__format__(self, spec)
+        has_value = type(self.array) is np.ndarray
+        if self.array.ndim == 0 and (has_value or spec):
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
 
 
 def _strides(array: np.ndarray[Any, Any]) -> tuple[int, ...]:

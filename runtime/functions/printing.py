@@ -81,6 +81,8 @@ def tensor_repr(tensor: Tensor) -> str:
 
 
 def _readable(array: Array) -> Array:
+    if type(array) is not np.ndarray:
+        array.tolist()  # refused, by its name, where a program is captured
     # PyTorch prints half precision as the float32 values.
     return array.astype(np.float32) if array.dtype == np.float16 else array
 

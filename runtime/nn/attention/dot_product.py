@@ -68,10 +68,10 @@ def _masked(scores: Tensor, mask: Tensor) -> Tensor:
 def _weights(scores: Tensor, masked: bool) -> Tensor:
     """Take the softmax of the scores; zeros where all of them are minus infinity."""
     if masked:
-        nothing = (scores.array == -np.inf).all(-1, keepdims=True)
-        if nothing.any():
+        hidden = (scores == -math.inf).all(-1, keepdim=True)
+        # Under vmap, and where gs.compile captures, there are no values to look at.
+        if type(hidden.array) is not np.ndarray or hidden.array.any():
             zero = wrap(np.zeros((), scores.array.dtype))
-            hidden = wrap(nothing)
             return where(hidden, zero, _softmax(where(hidden, zero, scores), -1))
     return _softmax(scores, -1)
 
