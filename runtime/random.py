@@ -13,12 +13,12 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from .batching.randomness import for_each_element, for_each_example, reading_parameters
+from .core.captured import is_any
 from .core.modes import is_grad_enabled
 from .core.random_draws import (
     cast_numbers,
     check_spread,
     integers_between,
-    is_any,
     largest_exact,
     normal_numbers,
     standard_normal,

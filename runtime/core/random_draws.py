@@ -7,20 +7,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..dtypes.promotion import type_name
+from .captured import is_any
 from .random_generator import generator
 from .user_warnings import warn
 
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
-
-
-def is_any(condition: Any) -> bool:
-    """Return whether a condition holds for any parameter.
-
-    False where they have no values yet: `gs.compile` captures without looking at them.
-    """
-    captured = isinstance(condition, np.ndarray) and type(condition) is not np.ndarray
-    return not captured and bool(np.any(condition))
 
 
 def cast_numbers(drawn: Any, dtype: DType) -> Array:

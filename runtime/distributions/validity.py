@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..batching.batched import Batched
+from ..core.captured import has_values
 from ..core.tensor import Tensor
 
 
@@ -16,7 +15,7 @@ def holds(condition: Any) -> bool:
     True where it has no values yet: what `gs.compile` captures is not checked, as in PyTorch.
     """
     array = _of_all_examples(condition)
-    return type(array) is not np.ndarray or bool(array.all())
+    return not has_values(array) or bool(array.all())
 
 
 def are_equal(one: Any, other: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ..batching.batched import Batched
+from ..core.captured import has_values
 from ..core.tensor import Tensor, wrap
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn, warn_of_imaginary_part
@@ -123,7 +124,7 @@ def _is_filled_where_unknown(tensor: Tensor, index: Any, value: Any) -> bool:
     """
     return (
         type(index) is Tensor
-        and type(index.array) is not np.ndarray
+        and not has_values(index.array)
         and index.array.dtype == np.bool_
         and 0 < index.array.ndim <= tensor.array.ndim
         and index.array.shape == tensor.array.shape[: index.array.ndim]

@@ -7,7 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..batching.randomness import filling_each_example, reading_parameters
-from ..core.random_draws import integers_between, is_any, largest_exact
+from ..core.captured import is_any
+from ..core.random_draws import integers_between, largest_exact
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
 from ..dtypes.promotion import type_name

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ...core.captured import has_values
 from ...core.tensor import Tensor, wrap
 from ...generated.activations import _softmax
 from ...generated.arithmetic import where
@@ -69,8 +70,7 @@ def _weights(scores: Tensor, masked: bool) -> Tensor:
     """Take the softmax of the scores; zeros where all of them are minus infinity."""
     if masked:
         hidden = (scores == -math.inf).all(-1, keepdim=True)
-        # Under vmap, and where gs.compile captures, there are no values to look at.
-        if type(hidden.array) is not np.ndarray or hidden.array.any():
+        if not has_values(hidden.array) or hidden.array.any():
             zero = wrap(np.zeros((), scores.array.dtype))
             return where(hidden, zero, _softmax(where(hidden, zero, scores), -1))
     return _softmax(scores, -1)

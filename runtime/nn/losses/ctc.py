@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.captured import is_any
 from ...core.tensor import Tensor, wrap
 from ...dispatch.registry import ops
 
@@ -111,8 +112,7 @@ def _losses(rows: Tensor, padded: Any, frames: Any, labels: Any, blank: int) -> 
     states = np.concatenate([between.reshape(batch, -1), blanks], 1)
     exists = places <= 2 * labels[:, None]
     states = np.where(exists, states, blank)
-    is_outside = (states < 0) | (states >= classes)
-    if type(states) is np.ndarray and is_outside.any():  # what is captured has no values yet
+    if is_any((states < 0) | (states >= classes)):
         raise RuntimeError(f"ctc_loss: labels must be in [0, {classes})")
     differs = (states[:, 2:] != blank) & (states[:, 2:] != states[:, :-2])
     skips = np.concatenate([np.zeros((batch, min(2, len(places))), bool), differs], 1)

@@ -78,6 +78,20 @@ COMPOSED: dict[str, tuple[Callable[..., Any], Any, Any]] = {
         gs.tensor([[1.0, -2.0], [-3.0, 4.0]]),
         gs.tensor([[0.0, 0.0], [-3.0, -4.0]]),
     ),
+    "fake quantisation": (
+        lambda x: gs.fake_quantize_per_tensor_affine(
+            x, x.abs().max() / 100, x[0].abs().to(gs.int32), 0, 255
+        ),
+        gs.tensor([1.0, 2.0]),
+        gs.tensor([2.0, 30.0]),
+    ),
+    "fake quantisation of channels": (
+        lambda x: gs.fake_quantize_per_channel_affine(
+            x, x.abs() / 100, x.abs().to(gs.int32), 0, 0, 255
+        ),
+        gs.tensor([1.0, 2.0]),
+        gs.tensor([2.0, 30.0]),
+    ),
     "the density of a distribution": (
         lambda x: distributions.Normal(x, x.exp()).log_prob(x * 2),
         gs.tensor([1.0, 2.0]),
