@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.random_draws import cast_numbers
 from ..core.random_generator import generator
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from . import constraints
 from .discrete import OfCategories, Trials
 from .distribution import Values, broadcast_all
+from .draws import drawn
 from .validity import holds
 
 
@@ -50,8 +50,9 @@ class Geometric(Trials):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        probs, shape = self._numbers(sample_shape)
-        return wrap(cast_numbers(generator().geometric(probs, shape) - 1, probs.dtype))
+        shape = self._extended_shape(sample_shape)
+        probs = self.probs
+        return drawn(lambda probs: generator().geometric(probs, shape) - 1, probs.dtype, probs)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -110,9 +111,12 @@ class Binomial(Trials):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        probs, shape = self._numbers(sample_shape)
-        counts = self.total_count.detach().numpy().astype(np.int64)
-        return wrap(cast_numbers(generator().binomial(counts, probs, shape), probs.dtype))
+        shape = self._extended_shape(sample_shape)
+
+        def draw(counts: Any, probs: Any) -> Any:
+            return generator().binomial(counts.astype(np.int64), probs, shape)
+
+        return drawn(draw, self.probs.dtype, self.total_count, self.probs)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -177,10 +181,12 @@ class NegativeBinomial(Trials):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        probs, shape = self._numbers(sample_shape)
-        counts = self.total_count.detach().numpy()
-        rate = generator().gamma(counts, probs / (1 - probs), shape)
-        return wrap(cast_numbers(generator().poisson(rate), probs.dtype))
+        shape = self._extended_shape(sample_shape)
+
+        def draw(counts: Any, probs: Any) -> Any:
+            return generator().poisson(generator().gamma(counts, probs / (1 - probs), shape))
+
+        return drawn(draw, self.probs.dtype, self.total_count, self.probs)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -283,10 +289,13 @@ class Multinomial(OfCategories):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        probs = self.probs.detach().numpy()
-        wide = np.broadcast_to(probs, self._extended_shape(sample_shape)).astype(np.float64)
-        wide = wide / wide.sum(-1, keepdims=True)
-        return wrap(cast_numbers(generator().multinomial(self.total_count, wide), probs.dtype))
+        shape = self._extended_shape(sample_shape)
+
+        def draw(probs: Any) -> Any:
+            wide = np.broadcast_to(probs, shape).astype(np.float64)
+            return generator().multinomial(self.total_count, wide / wide.sum(-1, keepdims=True))
+
+        return drawn(draw, self.probs.dtype, self.probs)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""

@@ -67,6 +67,39 @@ def test_a_density(name: str) -> None:
     assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-12)
 
 
+DRAWN: dict[str, Any] = {
+    "Bernoulli": lambda a: d.Bernoulli(a / 3),
+    "Binomial": lambda a: d.Binomial(99, a / 3),
+    "Categorical": lambda a: d.Categorical(gs.stack([a, 1 + a, 2 + a])),
+    "Cauchy": lambda a: d.Cauchy(a, a),
+    "Exponential": lambda a: d.Exponential(a),
+    "Geometric": lambda a: d.Geometric(a / 30),
+    "Multinomial": lambda a: d.Multinomial(9, gs.stack([a, 1 + a, 2 + a])),
+    "NegativeBinomial": lambda a: d.NegativeBinomial(9, a / 3),
+    "OneHotCategorical": lambda a: d.OneHotCategorical(gs.stack([a, 1 + a, 2 + a])),
+    "Poisson": lambda a: d.Poisson(99 * a),
+    "VonMises": lambda a: d.VonMises(a, a),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_each_example_draws_from_a_distribution_of_its_own(name: str) -> None:
+    given = gs.tensor([0.5, 1.5, 1.5])
+
+    def sample(a: Any) -> Any:
+        return DRAWN[name](a).sample((40,))
+
+    gs.manual_seed(0)
+    found = gs.vmap(sample, randomness="different")(given)
+    gs.manual_seed(0)
+    assert gs.equal(found, gs.stack([sample(a) for a in given]))
+    assert not gs.equal(found[1], found[2])
+    with pytest.raises(RuntimeError, match="randomness"):
+        gs.vmap(sample)(given)
+    with pytest.raises(RuntimeError, match="randomness"):
+        gs.vmap(lambda a: sample(gs.tensor(1.0)) + a)(given)
+
+
 def test_a_hessian() -> None:
     found = gs.func.hessian(lambda x: d.Normal(0.0, 2.0).log_prob(x).sum())(gs.ones(2))
     assert found.tolist() == [[-0.25, 0.0], [0.0, -0.25]]

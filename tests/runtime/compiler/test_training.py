@@ -131,6 +131,16 @@ def test_a_rate_that_changes_is_seen() -> None:
     assert weight.tolist() == [-0.5, -0.5]
 
 
+def test_a_power_iteration_goes_on_at_each_call() -> None:
+    module = nn.utils.parametrizations.spectral_norm(nn.Linear(4, 3))
+    other = copy.deepcopy(module)
+    run = gs.compile(lambda x: module(x).sum(), backend="numpy")
+    for _ in range(3):
+        x = gs.randn(2, 4)
+        assert_same(run(x), other(x).sum())
+    assert_same(list(module.buffers()), list(other.buffers()))
+
+
 @pytest.mark.parametrize("use_reentrant", [False, True])
 def test_a_checkpoint_draws_the_same_numbers(use_reentrant: bool) -> None:
     part = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Dropout(0.5))
