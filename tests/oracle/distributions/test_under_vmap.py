@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -137,6 +137,7 @@ def test_a_tensor_is_shown() -> None:
         ("nn.modules.adaptive", "AdaptiveLogSoftmaxWithLoss"),
         ("nn.modules.channelshuffle", "ChannelShuffle"),
         ("nn.modules.batchnorm", "LazyBatchNorm2d"),
+        ("utils.data._utils.collate", "default_collate"),
     ],
 )
 def test_a_class_is_imported_from_pytorchs_module(module: str, name: str) -> None:
@@ -144,6 +145,14 @@ def test_a_class_is_imported_from_pytorchs_module(module: str, name: str) -> Non
     found = getattr(importlib.import_module(f"gradspec.{module}"), name)
     assert found is getattr(importlib.import_module(f"gradspec.{package}"), name, found)
     assert found.__name__ == name
+
+
+def test_types_of_annotations_are_imported() -> None:
+    from gradspec.nn.common_types import _size_2_t
+    from gradspec.optim.optimizer import ParamsT
+
+    assert get_args(_size_2_t) == (int, tuple[int, int])
+    assert get_args(ParamsT)
 
 
 def test_a_name_that_a_module_does_not_have_is_explained() -> None:
