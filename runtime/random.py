@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from .batching.randomness import for_each_element, for_each_example, reading_parameters
+from .core.captured import is_any
 from .core.modes import is_grad_enabled
 from .core.random_draws import (
     cast_numbers,
@@ -207,7 +208,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, out: Tensor | None = Non
     if p is None and chances.dtype.kind != "f":
         raise NotImplementedError(f"bernoulli: probabilities are real, not {chances.dtype}")
     wanted = chances if p is None else np.asarray(p)
-    if np.any((wanted < 0) | (wanted > 1)):
+    if is_any((wanted < 0) | (wanted > 1)):
         raise RuntimeError("bernoulli expects all probabilities to be in [0, 1]")
     dtype = chances.dtype if out is None else out.array.dtype
     if dtype.kind == "c":
@@ -233,10 +234,10 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {weights.ndim}")
     if num_samples <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
-    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
+    if is_any(~np.isfinite(weights)) or is_any(weights < 0):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     totals = weights.sum(axis=-1, dtype=np.float64, keepdims=True)
-    if np.any(totals <= 0):
+    if is_any(totals <= 0):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement:
         bounds = np.cumsum(weights / totals, axis=-1)
@@ -247,15 +248,15 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
-    if np.any(np.count_nonzero(weights, axis=-1) < num_samples):
+    if is_any((weights != 0).sum(axis=-1) < num_samples):
         raise RuntimeError(
             "invalid multinomial distribution (with replacement=False, not enough non-negative "
             "category to sample)"
         )
     # The first of exponential waiting times with these rates is distributed as the weights.
-    waiting = np.full(weights.shape, np.inf)
     drawn = generator().exponential(size=weights.shape)
-    np.divide(drawn, weights, out=waiting, where=weights > 0)
+    can_be = weights > 0
+    waiting = np.where(can_be, drawn / np.where(can_be, weights, 1), np.inf)
     return wrap(np.argsort(waiting, axis=-1)[..., :num_samples])
 
 
@@ -269,7 +270,7 @@ def poisson(input: Tensor) -> Tensor:
     """
     rates = array_like("poisson", input)
     _check_drawn("poisson", rates)
-    if np.any(rates < 0):
+    if is_any(rates < 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     drawn = cast_numbers(generator().poisson(rates), rates.dtype)
     return ops._poisson(input, wrap(in_order_of(rates, drawn)))
@@ -290,7 +291,7 @@ def binomial(count: Tensor, prob: Tensor) -> Tensor:
             raise ValueError(
                 f"binomial only supports floating-point dtypes for {name}, got: {array.dtype}"
             )
-    if np.any(trials < 0) or not np.all((chances >= 0) & (chances <= 1)):
+    if is_any(trials < 0) or is_any(~((chances >= 0) & (chances <= 1))):
         raise RuntimeError("binomial expects counts of at least 0, and all probs in [0, 1]")
     drawn = generator().binomial(np.trunc(trials).astype(np.int64), chances)
     return wrap(cast_numbers(drawn, trials.dtype))

@@ -2,7 +2,8 @@
 
 Three captures of a function, at three sizes, have to differ in nothing but numbers, and these have
 to follow from the size by one of a few laws: whole numbers by `a * n + b`, floats by `c / (a * n +
-b)` and what is listed in `_LAWS`. Where they do not, `DiffersError` says what does not.
+b)` with any `c`, and by what is listed in `_LAWS`. Where they do not, `DiffersError` says what does
+not.
 """
 
 from __future__ import annotations
@@ -58,6 +59,18 @@ class Number(Fitted):
     def at(self, size: int) -> Any:
         """Return it for a size."""
         return self.kind(self.law(self.whole.at(size)))
+
+
+@dataclass(frozen=True)
+class Share(Fitted):
+    """A float divided by a whole number: the gradient of a mean that has a coefficient."""
+
+    number: Any
+    whole: Whole
+
+    def at(self, size: int) -> Any:
+        """Return it for a size."""
+        return self.number / type(self.number)(self.whole.at(size))
 
 
 @dataclass(frozen=True)
@@ -121,6 +134,9 @@ def _laws() -> list[Law]:
 
 
 _LAWS: Final = _laws()
+
+_FACTORS: Final = 1024
+"""How many elements an example may have of which there is a mean, and one more."""
 
 
 class Fitting:
@@ -217,7 +233,10 @@ class Fitting:
                     return number
             except (ZeroDivisionError, OverflowError, ValueError):
                 continue
-        raise self._differs(f"the number {_listed(found)}")
+        share = _share_of(self.sizes, found)
+        if share is None:
+            raise self._differs(f"the number {_listed(found)}")
+        return share
 
     def _check_same_bits(self, found: Sequence[Any]) -> None:
         if len({repr(each) for each in found}) > 1:
@@ -305,6 +324,25 @@ def _whole_of(sizes: Sequence[int], found: Sequence[int]) -> Whole | None:
     if rest or any(whole.at(n) != v for n, v in zip(sizes, found, strict=True)):
         return None
     return whole
+
+
+def _share_of(sizes: Sequence[int], found: Sequence[Any]) -> Share | None:
+    """Return a float over `a * n + b` that is what was found, to the last bit.
+
+    The ratio of `b` to `a` follows from two of the numbers. Which `a` it is shows in the rounding.
+    """
+    first, second = float(found[0]), float(found[1])
+    if not (math.isfinite(first) and math.isfinite(second)) or first == second:
+        return None
+    ratio = (second * sizes[1] - first * sizes[0]) / (first - second)
+    for factor in range(1, _FACTORS):
+        whole = Whole(factor, round(factor * ratio))
+        number = type(found[0])(first * whole.at(sizes[0]))
+        for numerator in (number, np.nextafter(number, 0), np.nextafter(number, 2 * number)):
+            share = Share(type(found[0])(numerator), whole)
+            if all(whole.at(n) and share.at(n) == v for n, v in zip(sizes, found, strict=True)):
+                return share
+    return None
 
 
 def _order_of(array: Array) -> tuple[int, ...] | None:

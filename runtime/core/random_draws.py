@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..dtypes.promotion import type_name
+from .captured import is_any
 from .random_generator import generator
 from .user_warnings import warn
 
@@ -74,7 +75,7 @@ def normal_numbers(mean: Any, std: Any, shape: tuple[int, ...], dtype: DType) ->
 
 def check_spread(std: Any) -> None:
     """Raise RuntimeError for a negative standard deviation, a number or an array of them."""
-    if not np.all(np.greater_equal(std, 0)):
+    if is_any(~np.greater_equal(std, 0)):
         if isinstance(std, np.ndarray):
             raise RuntimeError("normal expects all elements of std >= 0.0")
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")

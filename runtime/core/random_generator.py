@@ -207,6 +207,11 @@ def refuse_chance(level: Level) -> None:
         )
 
 
+def draws_are_recorded() -> bool:
+    """Return whether random functions of this thread draw in a program that is being captured."""
+    return hasattr(_chosen, "record")
+
+
 @contextmanager
 def recording_draws(record: Callable[[Generator], Any]) -> Iterator[None]:
     """Let random functions of this thread draw from what `record` answers for a generator."""

@@ -39,6 +39,7 @@ from .kl import kl_divergence, register_kl
 from .low_rank import LowRankMultivariateNormal
 from .matrices import LKJCholesky, Wishart
 from .mixture import MixtureSameFamily
+from .modules import add_modules as _add_modules
 from .relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
 from .transformed import Independent, LogNormal, TransformedDistribution
 from .transforms import (
@@ -140,4 +141,5 @@ __all__ = [
     "utils",
 ]
 
+_add_modules(globals())
 __getattr__ = _explaining(__name__)

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.missing import explaining as _explaining
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
+from .validity import holds
 
 __all__ = [
     "Constraint",
@@ -255,10 +256,9 @@ class _Symmetric(_Square):
     def check(self, value: Any) -> Any:
         """Return whether each matrix is one."""
         squares = super().check(value)
-        if not squares.numpy().all():
+        if not holds(squares):
             return squares
-        matrix = value.detach().numpy()
-        return wrap(np.isclose(matrix, matrix.swapaxes(-2, -1), atol=1e-6).all((-2, -1)))
+        return value.isclose(value.mT, atol=1e-6).all(-1).all(-1)
 
 
 class _PositiveSemidefinite(_Symmetric):
@@ -266,10 +266,10 @@ class _PositiveSemidefinite(_Symmetric):
 
     def check(self, value: Any) -> Any:
         """Return whether each matrix is one."""
-        met = super().check(value).numpy()
-        if met.all():
-            met = self._signs(np.linalg.eigvalsh(value.detach().numpy())).all(-1)
-        return wrap(np.asarray(met))
+        met = super().check(value)
+        if holds(met):
+            met = self._signs(ops.linalg_eigvalsh(value.detach())).all(-1)
+        return met
 
     def _signs(self, eigenvalues: Any) -> Any:
         return eigenvalues >= 0

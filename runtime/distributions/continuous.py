@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.random_generator import generator
-from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from ..random import rand, randn
 from . import constraints
 from .distribution import Distribution, Values, batch_of, broadcast_all, constant_like
+from .draws import drawn
 from .exponential_family import ExponentialFamily
 from .factors import factor_of, from_factor, given_matrix
 
@@ -147,8 +147,9 @@ class Cauchy(_LocationScale):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples through which gradients flow."""
-        drawn = generator().standard_cauchy(self._extended_shape(sample_shape))
-        return self.loc + wrap(np.asarray(drawn, self.loc.dtype)) * self.scale
+        shape = self._extended_shape(sample_shape)
+        standard = drawn(lambda: generator().standard_cauchy(shape), self.loc.dtype)
+        return self.loc + standard * self.scale
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""
@@ -316,8 +317,8 @@ class Exponential(ExponentialFamily):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples through which gradients flow."""
-        drawn = generator().standard_exponential(self._extended_shape(sample_shape))
-        return wrap(np.asarray(drawn, self.rate.dtype)) / self.rate
+        shape = self._extended_shape(sample_shape)
+        return drawn(lambda: generator().standard_exponential(shape), self.rate.dtype) / self.rate
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""

@@ -11,6 +11,7 @@ from ..random import rand
 from . import constraints
 from .discrete import Trials, clamped, log_likelihood
 from .distribution import Values, batch_of, constant_like
+from .validity import holds
 
 
 class ContinuousBernoulli(Trials):
@@ -37,9 +38,7 @@ class ContinuousBernoulli(Trials):
     ) -> None:
         shape = self._set(probs, logits)
         if probs is not None:
-            if validate_args is not False and not bool(
-                ((self.probs >= 0) & (self.probs <= 1)).all()
-            ):
+            if validate_args is not False and not holds((self.probs >= 0) & (self.probs <= 1)):
                 raise ValueError("The parameter probs has invalid values")
             self.probs = clamped(self.probs)
             shape = tuple(batch_of(self.probs, probs))

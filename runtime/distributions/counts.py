@@ -13,6 +13,8 @@ from ..dispatch.registry import ops
 from . import constraints
 from .discrete import OfCategories, Trials
 from .distribution import Values, broadcast_all
+from .draws import drawn
+from .validity import holds
 
 
 class Geometric(Trials):
@@ -28,7 +30,7 @@ class Geometric(Trials):
         self, probs: Values = None, logits: Values = None, validate_args: bool | None = None
     ) -> None:
         super().__init__(self._set(probs, logits), validate_args=validate_args)
-        if self._validate_args and probs is not None and not bool((self.probs > 0).all()):
+        if self._validate_args and probs is not None and not holds(self.probs > 0):
             raise ValueError("Expected parameter probs of Geometric to be positive")
 
     @property
@@ -48,8 +50,9 @@ class Geometric(Trials):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        probs, shape = self._numbers(sample_shape)
-        return wrap(np.asarray(generator().geometric(probs, shape) - 1, probs.dtype))
+        shape = self._extended_shape(sample_shape)
+        probs = self.probs
+        return drawn(lambda probs: generator().geometric(probs, shape) - 1, probs.dtype, probs)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -108,9 +111,12 @@ class Binomial(Trials):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        probs, shape = self._numbers(sample_shape)
-        counts = self.total_count.detach().numpy().astype(np.int64)
-        return wrap(np.asarray(generator().binomial(counts, probs, shape), probs.dtype))
+        shape = self._extended_shape(sample_shape)
+
+        def draw(counts: Any, probs: Any) -> Any:
+            return generator().binomial(counts.astype(np.int64), probs, shape)
+
+        return drawn(draw, self.probs.dtype, self.total_count, self.probs)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -175,10 +181,12 @@ class NegativeBinomial(Trials):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        probs, shape = self._numbers(sample_shape)
-        counts = self.total_count.detach().numpy()
-        rate = generator().gamma(counts, probs / (1 - probs), shape)
-        return wrap(np.asarray(generator().poisson(rate), probs.dtype))
+        shape = self._extended_shape(sample_shape)
+
+        def draw(counts: Any, probs: Any) -> Any:
+            return generator().poisson(generator().gamma(counts, probs / (1 - probs), shape))
+
+        return drawn(draw, self.probs.dtype, self.total_count, self.probs)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -212,8 +220,8 @@ class OneHotCategorical(OfCategories):
         return self.probs * (1 - self.probs)
 
     def _one_hot(self, index: Any) -> Any:
-        table = np.eye(self._event_shape[0], dtype=self.logits.dtype)
-        return wrap(table[index.numpy()])
+        categories = wrap(np.arange(self._event_shape[0]))
+        return (index[..., None] == categories).to(self.logits.dtype)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
@@ -281,10 +289,13 @@ class Multinomial(OfCategories):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        probs = self.probs.detach().numpy()
-        wide = np.broadcast_to(probs, self._extended_shape(sample_shape)).astype(np.float64)
-        wide = wide / wide.sum(-1, keepdims=True)
-        return wrap(np.asarray(generator().multinomial(self.total_count, wide), probs.dtype))
+        shape = self._extended_shape(sample_shape)
+
+        def draw(probs: Any) -> Any:
+            wide = np.broadcast_to(probs, shape).astype(np.float64)
+            return generator().multinomial(self.total_count, wide / wide.sum(-1, keepdims=True))
+
+        return drawn(draw, self.probs.dtype, self.probs)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""

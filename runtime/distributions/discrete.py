@@ -12,6 +12,7 @@ from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from . import constraints
 from .distribution import Distribution, Values, batch_of, broadcast_all
+from .draws import drawn
 from .exponential_family import ExponentialFamily
 
 
@@ -64,10 +65,6 @@ class Trials(Distribution):
         names = [name for name in ("probs", "logits", *self.others) if name in vars(self)]
         return self._expanded(batch_shape, names)
 
-    def _numbers(self, sample_shape: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
-        """Return the probabilities as an array, and the shape of what is drawn."""
-        return self.probs.detach().numpy(), self._extended_shape(sample_shape)
-
 
 class Bernoulli(Trials, ExponentialFamily):
     """0 or 1, and 1 with the probability `probs`, or of the log odds `logits`."""
@@ -112,9 +109,9 @@ class Bernoulli(Trials, ExponentialFamily):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        probs, shape = self._numbers(sample_shape)
-        drawn = generator().random(shape) < probs
-        return wrap(np.asarray(drawn, probs.dtype))
+        shape = self._extended_shape(sample_shape)
+        probs = self.probs
+        return drawn(lambda probs: generator().random(shape) < probs, probs.dtype, probs)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -195,10 +192,15 @@ class Categorical(Distribution):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        bounds = np.cumsum(self.probs.detach().numpy().astype(np.float64), axis=-1)
-        points = generator().random(self._extended_shape(sample_shape))
-        drawn = (points[..., None] * bounds[..., -1:] >= bounds).sum(-1)
-        return wrap(np.asarray(np.minimum(drawn, self._num_events - 1)))
+        shape = self._extended_shape(sample_shape)
+
+        def draw(probs: Any) -> Any:
+            bounds = np.cumsum(probs.astype(np.float64), axis=-1)
+            points = generator().random(shape)
+            found = (points[..., None] * bounds[..., -1:] >= bounds).sum(-1)
+            return np.minimum(found, self._num_events - 1)
+
+        return drawn(draw, np.int64, self.probs)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
@@ -287,9 +289,8 @@ class Poisson(ExponentialFamily):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        rate = self.rate.detach().numpy()
-        drawn = generator().poisson(rate, self._extended_shape(sample_shape))
-        return wrap(np.asarray(drawn, rate.dtype))
+        shape = self._extended_shape(sample_shape)
+        return drawn(lambda rate: generator().poisson(rate, shape), self.rate.dtype, self.rate)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""

@@ -11,8 +11,10 @@ from ..core.modes import no_grad
 from ..core.tensor import Size, Tensor, wrap
 from ..core.user_warnings import warn
 from ..dtypes.promotion import get_default_dtype
+from ..functions.creation import full_like
 from ..functions.splitting import broadcast_tensors
 from .constraints import is_dependent
+from .validity import holds
 
 Values: TypeAlias = Any
 """Numbers or tensors; in distributions they have been made tensors of one shape."""
@@ -77,7 +79,7 @@ class Distribution:
             if is_dependent(constraint) or not is_given:
                 continue
             value = getattr(self, name)
-            if not bool(constraint.check(value).all()):
+            if not holds(constraint.check(value)):
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape "
                     f"{tuple(value.shape)}) of distribution {self!r} to satisfy the constraint "
@@ -207,7 +209,7 @@ class Distribution:
                 "initialize the distribution with `validate_args=False` to turn off validation."
             )
             return
-        if not bool(support.check(value).all()):
+        if not holds(support.check(value)):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) "
                 f"to be within the support ({support!r}) of the distribution {self!r}, but found "
@@ -244,7 +246,7 @@ def as_tensor(value: Values, dtype: Any) -> Any:
 
 def constant_like(tensor: Any, value: float) -> Tensor:
     """Make a tensor of one number, of the shape and dtype of another."""
-    return wrap(np.full_like(tensor.array, value))
+    return full_like(tensor, value)
 
 
 def batch_of(tensor: Any, *given: Values) -> Size:

@@ -19,6 +19,7 @@ from .halves import HalfNormal
 from .low_rank import LowRankMultivariateNormal
 from .scalar_transforms import sum_rightmost
 from .transformed import Independent, LogNormal, TransformedDistribution
+from .validity import holds
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -171,7 +172,7 @@ def _geometric(p: Any, q: Any) -> Any:
 
 @register_kl(Binomial, Binomial)
 def _binomial(p: Any, q: Any) -> Any:
-    if bool((p.total_count < q.total_count).any()):
+    if not holds(p.total_count >= q.total_count):
         raise NotImplementedError(
             "KL between Binomials where q.total_count > p.total_count is not implemented"
         )

@@ -17,6 +17,7 @@ from . import constraints
 from .distribution import Distribution, Values, broadcast_all
 from .factors import factor_of, from_factor, given_matrix
 from .gammas import Beta, Chi2
+from .validity import holds
 
 
 class Wishart(Distribution):
@@ -51,11 +52,11 @@ class Wishart(Distribution):
         self.df = df.expand(batch)
         matrix = matrix.expand((*batch, size, size))
         vars(self)[name] = matrix
-        if bool((self.df <= size - 1).any()):
+        if not holds(self.df > size - 1):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {size - 1}.")
         super().__init__(batch, (size, size), validate_args)
         self._tril = factor_of(name, matrix)
-        if bool((self.df < size).any()):
+        if not holds(self.df >= size):
             warn("Low df values detected. Singular samples are highly likely to occur.")
 
     def __getattr__(self, name: str) -> Any:

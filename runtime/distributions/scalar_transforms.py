@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
+from ..core.tensor import Tensor
 from ..dispatch.registry import ops
+from ..functions.creation import zeros_like
 from ..functions.splitting import broadcast_shapes
 from . import constraints
+from .validity import are_equal
 
 
 class Transform:
@@ -184,7 +186,7 @@ class ComposeTransform(Transform):
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Compute `log |dy/dx|` of `y = transform(x)`."""
         if not self.parts:
-            return wrap(np.zeros_like(x.array))
+            return zeros_like(x)
         total: Any = 0
         count: int = self.domain.event_dim
         for part in self.parts:
@@ -331,14 +333,9 @@ class _Parametrized(Transform):
         if not isinstance(other, _Parametrized) or type(self) is not type(other):
             return False
         pairs = zip(self._values(), other._values(), strict=True)
-        return all(a is b or bool(np.all(plain_array(a) == plain_array(b))) for a, b in pairs)
+        return all(are_equal(a, b) for a, b in pairs)
 
     __hash__ = Transform.__hash__
-
-
-def plain_array(value: Any) -> Any:
-    """Return the array of a tensor; a number as it is."""
-    return value.array if isinstance(value, Tensor) else value
 
 
 class PowerTransform(_Parametrized):
@@ -395,7 +392,7 @@ class AffineTransform(_Parametrized):
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Compute `log |dy/dx|` of `y = transform(x)`."""
-        zeros = wrap(np.zeros_like(x.array))  # not x * 0, which is nan at infinity
+        zeros = zeros_like(x)  # not x * 0, which is nan at infinity
         if isinstance(self.scale, Tensor):
             result = (self.scale.abs().log() + zeros).expand(x.shape)
         else:

@@ -6,13 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..core.random_generator import generator
-from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from . import constraints
 from .distribution import Distribution, Values, batch_of, broadcast_all
+from .draws import drawn
 
 
 class VonMises(Distribution):
@@ -52,9 +50,13 @@ class VonMises(Distribution):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        loc, k = self.loc.detach().numpy(), self.concentration.detach().numpy()
-        drawn = generator().vonmises(loc, k, self._extended_shape(sample_shape))
-        return wrap(np.asarray(drawn, loc.dtype))
+        shape = self._extended_shape(sample_shape)
+        return drawn(
+            lambda loc, k: generator().vonmises(loc, k, shape),
+            self.loc.dtype,
+            self.loc,
+            self.concentration,
+        )
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""

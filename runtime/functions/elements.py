@@ -27,13 +27,13 @@ def isin(
     dtype = result_dtype(*arrays)
     if dtype.kind == "c":
         raise RuntimeError(f"Unsupported input type encountered for isin(): {dtype}")
-    ours, others = (np.asarray(array).astype(dtype, copy=False) for array in arrays)
-    return wrap(np.asarray(np.isin(ours, others, assume_unique=False, invert=invert)))
+    ours, others = (np.asanyarray(array).astype(dtype, copy=False) for array in arrays)
+    return wrap(np.asanyarray(np.isin(ours, others, assume_unique=False, invert=invert)))
 
 
 def isreal(input: Tensor) -> Tensor:
     """Return for each element whether its imaginary part is zero."""
-    return wrap(np.asarray(np.isreal(input.array)))
+    return wrap(np.asanyarray(np.isreal(input.array)))
 
 
 @creates(*PLACE)
@@ -82,7 +82,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(lengths)}")
     rest, found = indices.array, []
     for length in reversed(lengths):
-        found.append(wrap(np.asarray(rest % length)))
+        found.append(wrap(np.asanyarray(rest % length)))
         rest = rest // length
     return tuple(reversed(found))
 

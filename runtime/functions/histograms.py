@@ -57,7 +57,7 @@ def histogram(
     weights = _weights(input, weight, input.array.shape)
     hist, found = np.histogram(input.array.astype(np.float64), edges, span, density, weights)
     dtype = input.array.dtype
-    return HistogramResult(wrap(hist.astype(dtype)), wrap(np.asarray(found).astype(dtype)))
+    return HistogramResult(wrap(hist.astype(dtype)), wrap(np.asanyarray(found).astype(dtype)))
 
 
 @np.errstate(all="ignore")
@@ -102,7 +102,7 @@ def histogramdd(
     flat = None if weights is None else weights.reshape(-1)
     hist, found = np.histogramdd(points, edges, spans, density, flat)
     return HistogramddResult(
-        wrap(hist.astype(dtype)), tuple(wrap(np.asarray(each).astype(dtype)) for each in found)
+        wrap(hist.astype(dtype)), tuple(wrap(np.asanyarray(each).astype(dtype)) for each in found)
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ..batching.batched import Batched
+from ..core.captured import has_values
 from ..core.tensor import Tensor, wrap
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn, warn_of_imaginary_part
@@ -83,6 +84,9 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
 
     Raises RuntimeError for a leaf that requires grad, as any recorded in-axis op does.
     """
+    if _is_filled_where_unknown(tensor, index, value):
+        _fill_where_unknown(tensor, index, value)
+        return
     plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
     if plan.gather and isinstance(value, Tensor) and value.dtype != tensor.dtype:
         _refuse_other_dtype(tensor, plan, value)
@@ -111,6 +115,30 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     except (ValueError, IndexError) as error:
         raise failure("setitem", values_first(error, view, where, source), tensor, value) from None
     mark_written(tensor)
+
+
+def _is_filled_where_unknown(tensor: Tensor, index: Any, value: Any) -> bool:
+    """Return whether one number is written where a mask says so that has no values yet.
+
+    That is a mask which `gs.compile` records: it cannot become positions.
+    """
+    return (
+        type(index) is Tensor
+        and not has_values(index.array)
+        and index.array.dtype == np.bool_
+        and 0 < index.array.ndim <= tensor.array.ndim
+        and index.array.shape == tensor.array.shape[: index.array.ndim]
+        and (not isinstance(value, Tensor) or value.array.size == 1)
+    )
+
+
+def _fill_where_unknown(tensor: Tensor, mask: Tensor, value: Any) -> None:
+    behind = (1,) * (tensor.array.ndim - mask.array.ndim)
+    if isinstance(value, Tensor):
+        number = ops.reshape(value, ()).to(tensor.dtype)
+    else:
+        number = wrap(_source(tensor, value))
+    tensor.masked_fill_(ops.reshape(mask, (*mask.array.shape, *behind)), number)
 
 
 def _refuse_other_dtype(tensor: Tensor, plan: Plan, value: Tensor) -> None:

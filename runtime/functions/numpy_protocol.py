@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..batching.batched import Batched, first
+from ..core.captured import has_values
 from ..core.memory_format import contiguous_format, outermost_first
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.modes import is_grad_enabled
@@ -163,7 +164,9 @@ class ValueMethods:
 
     def __format__(self, spec: str) -> str:
         # As in PyTorch: a 0-dim tensor is formatted as its number, others as any object is.
-        return format(self.item(), spec) if self.array.ndim == 0 else object.__format__(self, spec)
+        if self.array.ndim == 0 and (spec or has_values(self.array)):
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
 
 
 def _strides(array: np.ndarray[Any, Any]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..core.captured import has_values
 from ..core.invalid_view import StaleView
 from ..core.tensor import Tensor
 from ..dtypes.promotion import default_complex_dtype, get_default_dtype
@@ -81,6 +82,8 @@ def tensor_repr(tensor: Tensor) -> str:
 
 
 def _readable(array: Array) -> Array:
+    if not has_values(array):
+        array.tolist()  # refused, by its name, where a program is captured
     # PyTorch prints half precision as the float32 values.
     return array.astype(np.float32) if array.dtype == np.float16 else array
 

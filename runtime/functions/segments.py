@@ -117,4 +117,4 @@ def _reduced(part: Tensor, reduce: str, initial: Number | None) -> Tensor:
     if initial is None:
         return found
     is_beyond = found.array < initial if reduce == "max" else found.array > initial
-    return found.masked_fill(wrap(np.asarray(is_beyond)), initial)
+    return found.masked_fill(wrap(np.asanyarray(is_beyond)), initial)

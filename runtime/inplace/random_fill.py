@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..batching.randomness import filling_each_example, reading_parameters
+from ..core.captured import is_any
 from ..core.random_draws import integers_between, largest_exact
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
@@ -99,7 +100,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Write 1 with a probability, a number or a tensor that broadcasts, and 0 otherwise."""
     _refuse(self, "bernoulli_", "c")
     chances = p.array if isinstance(p, Tensor) else np.asarray(p)
-    if np.any((chances < 0) | (chances > 1)):
+    if is_any((chances < 0) | (chances > 1)):
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     return _drawn(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.function import Function
+from ..core.captured import is_any
 from ..core.tensor import Tensor, wrap
 
 
@@ -38,7 +39,7 @@ def fake_quantize_per_tensor_affine(
     """
     _check_bounds(quant_min, quant_max)
     zero = _numbers(zero_point).reshape(())
-    if not quant_min <= float(zero) <= quant_max:
+    if is_any((zero < quant_min) | (zero > quant_max)):
         raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
     found: Tensor = _FakeQuantize.apply(
         input, _numbers(scale).reshape(()), zero, quant_min, quant_max
@@ -60,7 +61,7 @@ def fake_quantize_per_channel_affine(
         raise RuntimeError(
             "dimensions of scale and zero-point are not consistent with input tensor"
         )
-    if zeros.min() < quant_min or zeros.max() > quant_max:
+    if is_any((zeros < quant_min) | (zeros > quant_max)):
         raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
     shape = [1] * input.ndim
     shape[axis] = scales.size

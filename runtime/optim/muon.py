@@ -103,7 +103,7 @@ def orthogonalized(
     a, b, c = coefficients
     is_tall = matrix.shape[0] > matrix.shape[1]
     found = matrix.T if is_tall else matrix
-    found = found / max(float(np.linalg.norm(found)), eps)
+    found = found / np.maximum(np.linalg.norm(found), eps)
     for _ in range(steps):
         gram = found @ found.T
         found = a * found + (b * gram + c * (gram @ gram)) @ found

@@ -25,6 +25,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 Group: TypeAlias = dict[str, Any]
 State: TypeAlias = dict[str, Any]
 Parameters: TypeAlias = Iterable[Tensor] | Iterable[Group] | Iterable[tuple[str, Tensor]]
+ParamsT: TypeAlias = Parameters  # PyTorch's name, which optimizers of one's own import
 Hook: TypeAlias = Callable[..., Any]
 
 _global_pre_hooks: Final[dict[int, Hook]] = {}

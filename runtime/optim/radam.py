@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ..core.tensor import Tensor
@@ -18,6 +16,7 @@ from .optimizer import (
     average,
     check_options,
     number,
+    root,
     scalar,
     shrunk_or_decayed,
     zeros,
@@ -77,8 +76,7 @@ class RAdam(Optimizer):
         longest = 2 / (1 - beta2) - 1
         length = longest - 2 * step * beta2**step / correction
         change = lr / (1 - beta1**step) * mean
-        if length > 5:
-            rectified = (length - 4) * (length - 2) * longest
-            rectified /= (longest - 4) * (longest - 2) * length
-            change = change * math.sqrt(rectified * correction) / (np.sqrt(square) + group["eps"])
-        values -= change
+        rectified = (length - 4) * (length - 2) * longest
+        rectified /= (longest - 4) * (longest - 2) * length
+        adapted = root(np.maximum(rectified * correction, 0)) / (np.sqrt(square) + group["eps"])
+        values -= change * np.where(length > 5, adapted, 1.0)

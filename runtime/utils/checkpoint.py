@@ -11,6 +11,7 @@ from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..core.missing import explaining as _explaining
 from ..core.modes import enable_grad
+from ..core.random_generator import draws_are_recorded
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn
 from ..graph.graph_task import current_task
@@ -89,6 +90,9 @@ def checkpoint(
     error lists the nodes that were made each time. The second call ends when all that is needed is
     there, unless `early_stop` is False.
     """
+    if draws_are_recorded():
+        with context_fn()[0]:  # a program of gs.compile chooses itself what it keeps
+            return function(*args, **kwargs)
     if use_reentrant is None:
         warn(
             "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. "

@@ -73,7 +73,7 @@ def matrix_rank(
         relative = default if absolute is None else np.where(absolute > 0, 0.0, default)
     largest = values.array.max(-1, initial=0)
     bound: Any = np.maximum(0.0 if absolute is None else absolute, relative * largest)
-    return wrap(np.asarray((values.array > bound[..., None]).sum(-1)))
+    return wrap(np.asanyarray((values.array > bound[..., None]).sum(-1)))
 
 
 def _numbers(given: Any) -> Any:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ...core.captured import has_values
 from ...core.tensor import Tensor, wrap
 from ...generated.activations import _softmax
 from ...generated.arithmetic import where
@@ -68,10 +69,9 @@ def _masked(scores: Tensor, mask: Tensor) -> Tensor:
 def _weights(scores: Tensor, masked: bool) -> Tensor:
     """Take the softmax of the scores; zeros where all of them are minus infinity."""
     if masked:
-        nothing = (scores.array == -np.inf).all(-1, keepdims=True)
-        if nothing.any():
+        hidden = (scores == -math.inf).all(-1, keepdim=True)
+        if not has_values(hidden.array) or hidden.array.any():
             zero = wrap(np.zeros((), scores.array.dtype))
-            hidden = wrap(nothing)
             return where(hidden, zero, _softmax(where(hidden, zero, scores), -1))
     return _softmax(scores, -1)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.captured import is_any
 from ...core.tensor import Tensor, wrap
 from ...dispatch.registry import ops
 
@@ -90,9 +91,9 @@ def _padded(targets: Any, labels: Any, is_single: bool) -> Any:
                 f"Expected targets to have size {labels.sum()} at dimension 0, but got size "
                 f"{targets.size}"
             )
-        padded = np.zeros((len(labels), width), np.int64)
-        padded[np.arange(width) < labels[:, None]] = targets
-        return padded
+        places = (labels.cumsum() - labels)[:, None] + np.arange(width)
+        row = np.concatenate([targets, np.zeros(width, np.int64)])  # behind the last example's
+        return np.where(np.arange(width) < labels[:, None], row[places], 0).astype(np.int64)
     whole = targets.reshape(len(labels), -1)
     if whole.shape[1] < width:
         raise RuntimeError(
@@ -106,14 +107,15 @@ def _losses(rows: Tensor, padded: Any, frames: Any, labels: Any, blank: int) -> 
     """The loss of each example: states are the labels with blanks between and around them."""
     time, batch, classes = rows.shape
     places = np.arange(2 * padded.shape[1] + 1)
-    states = np.full((batch, len(places)), blank)
-    states[:, 1::2] = padded
+    blanks = np.full((batch, 1), blank)
+    between = np.stack([np.broadcast_to(blanks, padded.shape), padded], -1)
+    states = np.concatenate([between.reshape(batch, -1), blanks], 1)
     exists = places <= 2 * labels[:, None]
     states = np.where(exists, states, blank)
-    if ((states < 0) | (states >= classes)).any():
+    if is_any((states < 0) | (states >= classes)):
         raise RuntimeError(f"ctc_loss: labels must be in [0, {classes})")
-    skips = np.zeros(states.shape, bool)
-    skips[:, 2:] = (states[:, 2:] != blank) & (states[:, 2:] != states[:, :-2])
+    differs = (states[:, 2:] != blank) & (states[:, 2:] != states[:, :-2])
+    skips = np.concatenate([np.zeros((batch, min(2, len(places))), bool), differs], 1)
     index = wrap(np.broadcast_to(states, (time, *states.shape)).copy())
     heights = ops.clamp_min(rows.gather(2, index), _IMPOSSIBLE)
     start = np.where(exists & (places < 2), 0.0, _IMPOSSIBLE).astype(rows.dtype)

@@ -33,6 +33,20 @@ class Loss(Module):
         self.reduction = reduction
 
 
+class WeightedLoss(Loss):
+    """Base of losses that weight classes, or elements, by the buffer `weight`."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
 def _legacy_reduction(size_average: Any, reduce: Any) -> str:
     """Return the reduction that the older arguments say."""
     averages, reduces = size_average is None or size_average, reduce is None or reduce
@@ -74,7 +88,7 @@ class BCEWithLogitsLoss(Loss):
         )
 
 
-class NLLLoss(Loss):
+class NLLLoss(WeightedLoss):
     """Negative log likelihood of classes, given log-probabilities."""
 
     def __init__(
@@ -85,8 +99,7 @@ class NLLLoss(Loss):
         reduce: Any = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -100,7 +113,7 @@ class NLLLoss2d(NLLLoss):
     """`NLLLoss` under the name that it once had for images."""
 
 
-class CrossEntropyLoss(Loss):
+class CrossEntropyLoss(WeightedLoss):
     """Cross entropy of classes or class probabilities, given logits."""
 
     def __init__(
@@ -112,8 +125,7 @@ class CrossEntropyLoss(Loss):
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
 
@@ -187,7 +199,7 @@ class KLDivLoss(Loss):
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
-class BCELoss(Loss):
+class BCELoss(WeightedLoss):
     """Cross entropy of two classes, given the probability of one of them."""
 
     def __init__(
@@ -197,8 +209,7 @@ class BCELoss(Loss):
         reduce: Any = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
@@ -480,7 +491,7 @@ class PoissonNLLLoss(Loss):
         )
 
 
-class MultiLabelSoftMarginLoss(Loss):
+class MultiLabelSoftMarginLoss(WeightedLoss):
     """Cross entropies of two classes, one for each label, given logits."""
 
     def __init__(
@@ -490,15 +501,14 @@ class MultiLabelSoftMarginLoss(Loss):
         reduce: Any = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
 
 
-class MultiMarginLoss(Loss):
+class MultiMarginLoss(WeightedLoss):
     """Hinge loss of classes: the right one's score exceeds the others by a margin."""
 
     def __init__(
@@ -510,14 +520,13 @@ class MultiMarginLoss(Loss):
         reduce: Any = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(size_average, reduce, reduction)
+        super().__init__(weight, size_average, reduce, reduction)
         if p not in (1, 2):
             raise ValueError("only p == 1 and p == 2 supported")
         if weight is not None and weight.ndim != 1:
             raise ValueError(
                 f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.ndim}D"
             )
-        self.register_buffer("weight", weight)
         self.p = p
         self.margin = margin
 

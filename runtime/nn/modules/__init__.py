@@ -8,7 +8,9 @@ if not _TYPE_CHECKING:
     del utils  # noqa: F821  # that of `nn`, which would hide the one here
 
 from . import activation as activation
+from . import adaptive as adaptive
 from . import batchnorm as batchnorm
+from . import channelshuffle as channelshuffle
 from . import container as container
 from . import conv as conv
 from . import distance as distance

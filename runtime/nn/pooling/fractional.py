@@ -170,14 +170,14 @@ def _places(array: Any, kernel: Sequence[int], wanted: Sequence[int], drawn: Any
 
 def _starts(samples: Any, size: int, length: int, count: int) -> Any:
     """The first element of each window: steps of a fixed ratio, from a drawn phase on."""
-    out = np.empty((len(samples), count), np.int64)
-    if count > 1:
-        alpha = samples.dtype.type(size - length) / samples.dtype.type(count - 1)
-        steps = np.arange(count - 1).astype(samples.dtype)
-        phase = (samples * alpha).astype(np.int64)
-        out[:, :-1] = ((steps + samples[:, None]) * alpha).astype(np.int64) - phase[:, None]
-    out[:, -1:] = size - length
-    return out
+    last = np.full((len(samples), 1), size - length)
+    if count <= 1:
+        return last[:, :count]
+    alpha = samples.dtype.type(size - length) / samples.dtype.type(count - 1)
+    steps = np.arange(count - 1).astype(samples.dtype)
+    phase = (samples * alpha).astype(np.int64)
+    others = ((steps + samples[:, None]) * alpha).astype(np.int64) - phase[:, None]
+    return np.concatenate([others, last], 1)
 
 
 def _each(value: Any, count: int, name: str) -> list[Any]:

@@ -58,7 +58,7 @@ def clip_grads_with_norm_(
     """Scale gradients by `max_norm / (total_norm + 1e-6)`, if that is below 1, in place."""
     factor: Any = np.minimum(float(max_norm) / (total_norm.array + 1e-6), 1.0)
     for grad in _grads(parameters):
-        write(grad, grad.array * np.asarray(factor, grad.array.real.dtype))
+        write(grad, grad.array * factor.astype(grad.array.real.dtype))
 
 
 def clip_grad_norm_(

@@ -34,7 +34,7 @@ def as_matrix(weight: Tensor, dim: int) -> Tensor:
 
 def normalized(vector: np.ndarray[Any, Any], eps: float) -> np.ndarray[Any, Any]:
     """Return a vector divided by its length, or by `eps` if that is larger."""
-    return vector / max(float(np.linalg.norm(vector)), eps)
+    return vector / np.maximum(np.linalg.norm(vector), eps)
 
 
 @no_grad()

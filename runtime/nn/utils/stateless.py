@@ -108,7 +108,7 @@ def _swap(root: Module, path: str, tensor: Any) -> Any:
     """Set what a dotted name leads to, or remove it; return what was there."""
     prefix, _, name = path.rpartition(".")
     module = root.get_submodule(prefix)
-    _check_tensor(tensor, f"{tensor}")
+    _check_tensor(tensor, "")
     for members in (module._parameters, module._buffers):
         if name in members:
             before = members[name]
@@ -118,7 +118,7 @@ def _swap(root: Module, path: str, tensor: Any) -> Any:
                 members[name] = tensor
             return before
     attribute = getattr(module, name, _MISSING)
-    _check_tensor(attribute, f"attribute `{name}`: {attribute}")
+    _check_tensor(attribute, f"attribute `{name}`: ")
     if tensor is not _MISSING:
         setattr(module, name, tensor)
     elif attribute is not _MISSING:
@@ -126,6 +126,6 @@ def _swap(root: Module, path: str, tensor: Any) -> Any:
     return attribute
 
 
-def _check_tensor(value: Any, said: str) -> None:
+def _check_tensor(value: Any, place: str) -> None:
     if value is not _MISSING and value is not None and not isinstance(value, Tensor):
-        raise TypeError(f"{said} is not an instance of torch.Tensor")
+        raise TypeError(f"{place}{value} is not an instance of torch.Tensor")

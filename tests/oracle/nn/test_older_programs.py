@@ -123,12 +123,31 @@ def base_classes(library: Any) -> Any:
         def forward(self, x: Any) -> Any:
             return x.mean() if self.reduction == "mean" else x.sum()
 
+    class Smoothed(losses._WeightedLoss):  # type: ignore[name-defined, misc]
+        def forward(self, x: Any) -> Any:
+            return (x * self.weight).sum()
+
+    smoothed = Smoothed(library.tensor([1.0, 2.0]), reduction="none")
+    weighted = [
+        each(weight=library.ones(2))
+        for each in (
+            library.nn.NLLLoss,
+            library.nn.CrossEntropyLoss,
+            library.nn.BCELoss,
+            library.nn.BCEWithLogitsLoss,
+            library.nn.MultiMarginLoss,
+            library.nn.MultiLabelSoftMarginLoss,
+        )
+    ]
     kinds = (library.nn.BatchNorm1d(2), library.nn.BatchNorm3d(2), library.nn.LayerNorm(2))
     return [
         modules.Linear is library.nn.Linear,
         modules.module.Module is library.nn.Module,
         [isinstance(kind, normal._BatchNorm) for kind in kinds],
         Scaled(reduction="sum")(library.arange(4)),
+        [smoothed(library.ones(2)), smoothed.reduction, list(smoothed.state_dict())],
+        [isinstance(each, losses._WeightedLoss) for each in weighted],
+        [(list(each.state_dict()), each.reduction) for each in weighted],
         repr(
             library.optim.SGD(
                 [{"params": [library.ones(1)]}, {"params": [library.ones(2)], "lr": 2.0}], lr=1.0

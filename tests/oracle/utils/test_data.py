@@ -16,6 +16,7 @@ import gradspec as gs
 from gradspec.utils.data import (
     DataLoader,
     Dataset,
+    DistributedSampler,
     IterableDataset,
     RandomSampler,
     SubsetRandomSampler,
@@ -238,6 +239,41 @@ WRONG: list[dict[str, Any]] = [
     {"num_workers": 1, "multiprocessing_context": "none"},
     {"num_workers": 1, "multiprocessing_context": 3},
 ]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize(("length", "replicas"), [(10, 3), (9, 3), (2, 5), (0, 2)])
+def test_parts_of_processes(torch, length, replicas, drop_last):
+    def parts(library):
+        sampler = library.utils.data.distributed.DistributedSampler
+        made = [
+            sampler(range(length), replicas, rank, shuffle=False, drop_last=drop_last)
+            for rank in range(replicas)
+        ]
+        return [(list(each), len(each)) for each in made]
+
+    assert parts(gs) == parts(torch)
+
+
+def test_an_epoch_has_an_order_of_its_own_that_all_processes_know():
+    made = [DistributedSampler(range(12), 3, rank, seed=4) for rank in range(3)]
+    epochs = []
+    for epoch in range(2):
+        for sampler in made:
+            sampler.set_epoch(epoch)
+        parts = [list(sampler) for sampler in made]
+        assert sorted(index for part in parts for index in part) == list(range(12))
+        assert parts == [list(sampler) for sampler in made]
+        epochs.append(parts)
+    assert epochs[0] != epochs[1]
+
+
+def test_a_part_has_to_be_named():
+    with pytest.raises(RuntimeError, match="distributed package"):
+        DistributedSampler(range(3))
+    with pytest.raises(ValueError, match=r"Invalid rank 3.*\[0, 2\]"):
+        DistributedSampler(range(3), 3, 3)
 
 
 @pytest.mark.oracle

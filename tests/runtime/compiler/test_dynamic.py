@@ -63,6 +63,31 @@ def test_one_capture_does_for_all_sizes(function: Callable[..., Any], backend: s
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda y: y.sum(1).mean() - 0.01 * y.sum(1).mean(),
+        lambda y: y.sum(1).mean() / 3,
+        lambda y: 0.3 * y.sum(1).var(),
+    ],
+)
+def test_means_with_coefficients_are_captured_once(loss: Any, backend: str) -> None:
+    weight = gs.ones(5, requires_grad=True)
+
+    def gradient(x: Any) -> Any:
+        loss(x * weight).backward()
+        found = weight.grad.clone()
+        weight.grad = None
+        return found
+
+    compiled = gs.compile(gradient, backend=backend, dynamic=True)
+    for size in (7, 64, 3):
+        x = data(size).float()
+        assert_same(compiled(x), gradient(x), rtol=1e-5)
+    assert compiled.count_captures() == 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_sizes_0_and_1_have_captures_of_their_own(backend: str) -> None:
     def function(weight: Any, x: Any) -> Any:
         return (x @ weight).sin().sum(), x * weight
@@ -254,6 +279,8 @@ def test_dropout_draws_as_many_numbers_as_there_are_elements() -> None:
         lambda n: 3 * n - 1,
         lambda n: 1 / n,
         lambda n: 2 / (5 * n),
+        lambda n: -0.01 / n,
+        lambda n: 0.3 / (784 * n - 1),
         lambda n: n / (n - 1),
         lambda n: (3 * n - 1) / (3 * n),
         lambda n: float(n),
@@ -283,6 +310,7 @@ def test_numbers_that_do_not_follow_are_refused(rule: Callable[[int], Any]) -> N
         lambda n: np.broadcast_to(np.float64(1 / n), (n, 2)),
         lambda n: np.zeros((n, 2), bool),
         lambda n: np.asarray(1 / n, np.float32),
+        lambda n: np.full(n, np.float32(-0.1) / np.float32(10 * n - 1)),
         lambda n: n * np.eye(n),
         lambda n: np.zeros((3, n), np.float32).T,
     ],

@@ -1,0 +1,7 @@
+"""How examples become a batch."""
+
+from ....core.missing import explaining as _explaining
+from ..collate import default_collate as default_collate
+from ..collate import default_convert as default_convert
+
+__getattr__ = _explaining(__name__)
