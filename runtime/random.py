@@ -231,8 +231,6 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if weights.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {weights.ndim}")
-    if num_samples <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     totals = weights.sum(axis=-1, dtype=np.float64, keepdims=True)
@@ -240,9 +238,13 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement:
         bounds = np.cumsum(weights / totals, axis=-1)
-        bounds[..., -1] = 1.0  # the sum of rounded numbers may stay below
+        # The sum of rounded numbers may stay below; weights of zero at the end are never drawn.
+        bounds[bounds == bounds[..., -1:]] = 1.0
         points = generator().random((*weights.shape[:-1], num_samples))
-        return wrap((points[..., None] >= bounds[..., None, :]).sum(axis=-1))
+        indices = np.empty(points.shape, np.int64)
+        for row in np.ndindex(points.shape[:-1]):
+            indices[row] = np.searchsorted(bounds[row], points[row], side="right")
+        return wrap(indices)
     if num_samples > weights.shape[-1]:
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
