@@ -26,7 +26,7 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
     if p not in (None, "fro", "nuc", 1, -1, 2, -2, inf, -inf):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     if not A.array.size:
-        return A.sum((-2, -1))
+        return abs(A).sum((-2, -1))
     if p in (None, 2, -2):
         values = ops.linalg_svdvals(A)
         largest, smallest = values[..., 0], values[..., -1]

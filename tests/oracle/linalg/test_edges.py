@@ -185,7 +185,8 @@ def test_condition_numbers_of_singular_matrices(torch: Any, p: Any) -> None:
         zero, partly = library.zeros(3, 3), library.eye(3)
         partly[-1, -1] = 0
         both = library.stack([library.eye(3), partly])
-        return [library.linalg.cond(x, p) for x in (zero, partly, both, partly + 0j)]
+        nothing = library.zeros(2, 0, 0) + 0j
+        return [library.linalg.cond(x, p) for x in (zero, partly, both, partly + 0j, nothing)]
 
     assert_same(behaviour, torch)
 
