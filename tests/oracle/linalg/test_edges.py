@@ -225,3 +225,16 @@ def test_multi_dot_says_which_tensor_is_no_matrix() -> None:
     ):
         with pytest.raises(RuntimeError, match=words):
             gs.linalg.multi_dot(tensors)
+
+
+@pytest.mark.oracle
+def test_gels_takes_matrices_of_full_rank_whatever_the_bound(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        double = {"dtype": library.float64, "requires_grad": True}
+        a = library.tensor([[1.0, 2.0], [3.0, 0.5], [0.0, 1.0]], **double)
+        b = library.tensor([[1.0], [2.0], [-1.0]], **double)
+        solution, residuals = library.linalg.lstsq(a, b, 0.9, driver="gels")[:2]
+        (solution.sum() + residuals.sum()).backward()
+        return [solution.detach(), residuals.detach(), a.grad, b.grad]
+
+    assert_same(behaviour, torch)
