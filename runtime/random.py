@@ -232,8 +232,6 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if weights.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {weights.ndim}")
-    if num_samples <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
     if is_any(~np.isfinite(weights)) or is_any(weights < 0):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     totals = weights.sum(axis=-1, dtype=np.float64, keepdims=True)
@@ -241,9 +239,10 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement:
         bounds = np.cumsum(weights / totals, axis=-1)
-        bounds[..., -1] = 1.0  # the sum of rounded numbers may stay below
+        # The sum of rounded numbers may stay below; weights of zero at the end are never drawn.
+        bounds = np.where(bounds == bounds[..., -1:], 1.0, bounds)
         points = generator().random((*weights.shape[:-1], num_samples))
-        return wrap((points[..., None] >= bounds[..., None, :]).sum(axis=-1))
+        return cast("Tensor", ops.searchsorted(wrap(bounds), wrap(points), right=True))
     if num_samples > weights.shape[-1]:
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"

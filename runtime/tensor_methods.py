@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from .autograd.backward import BackwardMethods
 from .core.node import Node
-from .core.tensor import Tensor
+from .core.tensor import Size, Tensor
 from .functions.complex_parts import ComplexParts
 from .functions.composites import CompositeMethods
 from .functions.conversion import ConversionMethods, clone
@@ -23,6 +23,7 @@ from .functions.numpy_protocol import ValueMethods
 from .functions.pickling import PicklingMethods
 from .functions.predicates import PredicateMethods
 from .functions.properties import PROPERTIES, PropertyMethods
+from .functions.sizes import SizeMethods
 from .functions.splitting import SplittingMethods
 from .functions.storages import StorageMethods
 from .functions.strided import StridedMethods
@@ -108,8 +109,9 @@ _LATER: Final = {
 
 
 def install_all() -> None:
-    """Give `Tensor` and `Node` the methods of all layers."""
+    """Give `Tensor`, `Node` and `Size` the methods of all layers."""
     install(Node, vars(NodeMethods))
+    install(Size, vars(SizeMethods))
     for methods in TensorMethods.__bases__:
         if methods is not object:
             install(Tensor, vars(methods))

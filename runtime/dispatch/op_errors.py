@@ -225,6 +225,46 @@ def _bad_reshape(message: str, _arrays: list[Array]) -> str | None:
     return f"shape '{shape}' is invalid for input of size {found[1]}"
 
 
+def _cannot_expand(message: str, _arrays: list[Array]) -> str | None:
+    """The value of a write through a view: it is expanded to the shape of the view."""
+    found = re.search(r"from shape \((.*?)\) into shape \((.*?)\)", message)
+    if found is None:
+        return None
+    given, wanted = map(_lengths, found.groups())
+    if len(given) > len(wanted):
+        return (
+            f"expand: the number of sizes provided ({len(wanted)}) must be greater or equal to "
+            f"the number of dimensions in the tensor ({len(given)}), which is of shape {given}"
+        )
+    dim = max(
+        len(wanted) - back
+        for back in range(1, len(given) + 1)
+        if given[-back] not in (1, wanted[-back])
+    )
+    return (
+        f"The expanded size of the tensor ({wanted[dim]}) must match the existing size "
+        f"({given[dim - len(wanted)]}) at non-singleton dimension {dim}. Target sizes: {wanted}. "
+        f"Tensor sizes: {given}"
+    )
+
+
+def _cannot_write(message: str, _arrays: list[Array]) -> str | None:
+    """The value of a write at indices."""
+    found = re.search(r"of shape \((.*?)\) could not .* of shape \((.*?)\)", message)
+    if found is None:
+        return None
+    given, wanted = map(_lengths, found.groups())
+    return (
+        f"shape mismatch: value tensor of shape {given} cannot be broadcast to indexing result of "
+        f"shape {wanted}"
+    )
+
+
+def _lengths(shape: str) -> list[int]:
+    """The lengths in a shape as NumPy writes it: `3,4`, or `3,`."""
+    return [int(length) for length in shape.split(",") if length.strip()]
+
+
 def _several_unknown(_message: str, _arrays: list[Array]) -> str:
     return "only one dimension can be inferred"
 
@@ -250,6 +290,8 @@ def _shapes(arrays: list[Array]) -> str:
 
 
 _EXPLANATIONS: Final[tuple[tuple[str, _Explanation], ...]] = (
+    ("could not broadcast input array", _cannot_expand),
+    ("to indexing result of shape", _cannot_write),
     ("could not be broadcast", _sizes_differ),
     ("cannot be broadcast to a single shape", _sizes_differ),
     ("mismatch in its core dimension", _cannot_multiply),

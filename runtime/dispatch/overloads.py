@@ -167,7 +167,7 @@ def _with_further(
         raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
     if name in DTYPE_OF_OUT and isinstance(out, Tensor):
         named.setdefault("dtype", out.array.dtype)
-    return write_out(name, call(*args, **named), out)
+    return write_out(name, call(*args, **named), out, [*args, *named.values()])
 
 
 BY_KEYWORD: Final[dict[tuple[str, str], Function]] = {}

@@ -246,6 +246,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     return view(product, [a * b for a, b in zip(first, second, strict=True)])
 
 
+@accepts_out
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications.
 

@@ -65,7 +65,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Return positions among the elements of a shape, counted row by row, as indices.
+    """Return positions among the elements of a shape, counted row by row, as indices of int64.
 
     TypeError for indices that are no integers, ValueError for a length below zero.
     """
@@ -80,7 +80,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
         raise TypeError(f"expected 'shape' sequence to only contain ints, but got {lengths}")
     if any(length < 0 for length in lengths):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(lengths)}")
-    rest, found = indices.array, []
+    rest, found = indices.array.astype(np.int64), []
     for length in reversed(lengths):
         found.append(wrap(np.asanyarray(rest % length)))
         rest = rest // length

@@ -35,7 +35,7 @@ class HistogramddResult(Result):
 @np.errstate(all="ignore")
 def histogram(
     input: Tensor,
-    bins: int | Tensor,
+    bins: int | Tensor = 100,
     *,
     range: Sequence[float] | None = None,
     weight: Tensor | None = None,

@@ -10,6 +10,7 @@ from ..core.numpy_warnings import import_quietly
 from ..core.tensor import Tensor
 from ..dispatch.overloads import variadic
 from ..inplace.ops import in_place
+from .operators import OPERATORS, operator
 
 Function = Callable[..., Any]
 
@@ -49,6 +50,8 @@ class _LazyMethod:
     def __get__(self, tensor: Tensor | None, owner: type[Tensor]) -> Any:
         function = getattr(import_quietly(self._module), self._function)
         method: Any = _FORMS[self._form](function, self._name)
+        if self._name in OPERATORS:
+            method = operator(method)
         setattr(Tensor, self._name, method)
         return method.__get__(tensor, owner)
 

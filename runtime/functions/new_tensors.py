@@ -98,6 +98,11 @@ def new_empty_strided(
 ) -> Tensor:
     """Elements that are not set, with these distances between neighbours: see `empty_strided`."""
     check_device("new_empty_strided", device)
+    if len(size) != len(stride):  # else those of examples of `vmap` would be added
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+            f"({len(stride)})"
+        )
     return _made(
         lambda shape, dtype: empty_strided(shape, _with_examples(shape, stride), dtype=dtype).array,
         self,

@@ -6,7 +6,7 @@ is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import signature
 from typing import Any, Final, TypeVar
@@ -24,6 +24,7 @@ from ..dispatch.registry import BY_NAME, OPS, Op
 from ..dtypes.promotion import can_cast, type_name
 from ..forward_ad.dual import Dual, without_closed_levels
 from .ops import mark_written
+from .out_overlap import refuse_overlap_of_out
 from .resize import resize_array
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -64,18 +65,19 @@ def with_further(
     if _name(op) in DTYPE_OF_OUT and isinstance(out, Tensor) and values["dtype"] is None:
         values["dtype"] = out.array.dtype
     result = call(op, values)
-    return result if out is None else write_out(_name(op), result, out)
+    return result if out is None else write_out(_name(op), result, out, values.values())
 
 
 def _name(op: Op) -> str:
     return op.name.partition(".")[0]
 
 
-def write_out(name: str, result: Any, out: Any) -> Any:
+def write_out(name: str, result: Any, out: Any, read: Iterable[object] = ()) -> Any:
     """Write the result of `name` to `out`, which is resized to fit, and return it.
 
-    For several results both are tuples. Raises RuntimeError where a gradient is asked for, and for
-    a dtype that cannot hold the result; TypeError if `out` is no tensor.
+    For several results both are tuples. Raises RuntimeError where a gradient is asked for, for a
+    dtype that cannot hold the result, and where `out` lies on what was `read`; TypeError if `out`
+    is no tensor.
     """
     if isinstance(result, tuple):
         if not isinstance(out, Sequence) or len(out) != len(result):
@@ -83,7 +85,7 @@ def write_out(name: str, result: Any, out: Any) -> Any:
                 f"{name}(): argument 'out' must be tuple of {len(result)} Tensors, "
                 f"not {type(out).__name__}"
             )
-        written = [write_out(name, *pair) for pair in zip(result, out, strict=True)]
+        written = [write_out(name, *pair, read) for pair in zip(result, out, strict=True)]
         return type(result)(*written) if isinstance(result, Result) else tuple(written)
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
@@ -100,6 +102,8 @@ def write_out(name: str, result: Any, out: Any) -> Any:
     _check_dtype(name, result.array.dtype, out.array.dtype)
     if out.array.shape != result.array.shape:
         _resize(out, result.array.shape)
+    elif read:
+        refuse_overlap_of_out(name, out, read)
     with no_grad():
         out.copy_(result)
     return out
@@ -113,6 +117,11 @@ def _check_dtype(name: str, found: np.dtype[Any], wanted: np.dtype[Any]) -> None
             f"{name}(): Expected out tensor to have dtype {found}, but got {wanted} instead: give "
             "such a tensor, or the argument dtype where the function has it"
         )
+    if not can_cast(found, wanted) and name in _CASTING_SAFELY:
+        raise RuntimeError(
+            f"{name}: Expected result to be safely castable from {type_name(found)} dtype, but got "
+            f"result with dtype {type_name(wanted)}"
+        )
     if not can_cast(found, wanted):
         raise RuntimeError(
             f"result type {type_name(found)} can't be cast to the desired output type "
@@ -123,8 +132,10 @@ def _check_dtype(name: str, found: np.dtype[Any], wanted: np.dtype[Any]) -> None
 def _casts(name: str) -> bool:
     """Return whether a function writes to tensors of other dtypes, as elementwise ones do that
     bring their arguments to one dtype."""
-    if name in _CASTING or name in _EXACT:
-        return name in _CASTING
+    if name in _EXACT:
+        return False
+    if name in _CASTING or name in _CASTING_SAFELY or "_polynomial_" in name:
+        return True
     overloads = [op for op in BY_NAME.values() if _name(op) == name]
     return any(op.int_to_float or len(op.promotes) > 1 for op in overloads)
 
@@ -133,11 +144,20 @@ _CASTING: Final = frozenset(
     [
         *("cat", "column_stack", "concat", "concatenate", "diff", "dstack", "hstack", "kron"),
         *("lerp", "logical_and", "logical_not", "logical_or", "logical_xor", "outer", "square"),
-        *("stack", "std", "var", "vstack"),
+        *("addr", "mvlgamma", "stack", "std", "var", "vstack"),
+        *(f"{i}{kind}fft{n}" for i in ("", "i") for kind in ("", "r", "h") for n in ("", "2", "n")),
     ]
 )
-_EXACT: Final = frozenset(["where"])
-"""Functions that cast, or do not, against the rule."""
+_CASTING_SAFELY: Final = frozenset(
+    [
+        *("cholesky", "cholesky_inverse", "cholesky_solve", "cond", "geqrf", "householder_product"),
+        *("linalg_eigvals", "linalg_lstsq", "matrix_rank", "orgqr", "pinv", "tensorinv"),
+        "tensorsolve",
+    ]
+)
+"""Functions of matrices that cast, and say so in other words."""
+_EXACT: Final = frozenset(["clamp", "cross", "heaviside", "linalg_cross", "where"])
+"""Functions that do not cast, though elementwise."""
 
 _CASTING_KINDS: Final = frozenset(
     (name, kinds) for name in ("all", "any") for kinds in ("bu", "ub")
@@ -163,7 +183,9 @@ def accepts_out(function: _Function) -> _Function:
     @wraps(function)
     def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
-        return result if out is None else write_out(function.__name__, result, out)
+        if out is None:
+            return result
+        return write_out(function.__name__, result, out, [*args, *kwargs.values()])
 
     answer: Any = call
     return answer

@@ -26,6 +26,7 @@ from ..graph.saved_values import guard_saved_output, saved_output_slot
 from ..kernels.shape.strided_region import Region
 from .allowed_mutation import keep_saved
 from .batched import refuse_examples, write_examples
+from .old_scalars import with_scales_named
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
 
 _INDEXED_WRITES: Final = frozenset(
@@ -65,7 +66,13 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         if recording:
             check_recordable(written, name)
             before = copy_as(self)
-        result = function(before, *args, **kwargs)
+        try:
+            result = function(before, *args, **kwargs)
+        except TypeError:
+            old = with_scales_named(name, args)
+            if old is None:
+                raise
+            result = function(before, *old[0], **old[1], **kwargs)
         _check(written, result, name)
         if is_fill and not _is_dense(written.array):
             chosen = _differing(written.array, result.array)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, normalize_dim
 from ...dispatch.registry import ops
+from ...inplace.keywords import accepts_out
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 """The letters in PyTorch's order; the module `string` would take long to import."""
@@ -239,6 +240,7 @@ def _permuted(term: _Term, labels: list[Label]) -> Tensor:
     return ops.permute(term.tensor, order)
 
 
+@accepts_out
 def tensordot(
     a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]] | Sequence[int] | Tensor = 2
 ) -> Tensor:

@@ -142,11 +142,20 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications.
 
-    The first may be a vector, a row then, and the last one, a column.
+    The first may be a vector, a row then, and the last one, a column. RuntimeError for other
+    numbers of dimensions, and for fewer than two tensors.
     """
     if len(tensors) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
     matrices = list(tensors)
+    for place, matrix in enumerate(matrices):
+        is_end = place in (0, len(matrices) - 1)
+        if matrix.ndim != 2 and not (is_end and matrix.ndim == 1):
+            which = {0: "the first tensor", len(matrices) - 1: "the last tensor"}
+            raise RuntimeError(
+                f"multi_dot(): {which.get(place, f'tensor {place}')} must be "
+                f"{'1D or 2D' if is_end else '2D'} but got {matrix.ndim}D"
+            )
     first, last = matrices[0].ndim == 1, matrices[-1].ndim == 1
     if first:
         matrices[0] = ops.unsqueeze(matrices[0], 0)

@@ -37,6 +37,7 @@ class LuUnpackResult(Result):
     U: Tensor
 
 
+@accepts_out
 def qr(input: Tensor, some: bool = True) -> QrResult:
     """Return `linalg.qr` of matrices, with a square `Q` unless `some`."""
     return QrResult(*ops.linalg_qr(input, "reduced" if some else "complete"))
@@ -99,6 +100,7 @@ def lu_unpack(
     return LuUnpackResult(order, ops._lower_factor(LU_data), ops._upper_factor(LU_data))
 
 
+@accepts_out
 def nuclear_norm(
     input: Tensor, dim: Sequence[int] | bool | None = None, keepdim: bool = False
 ) -> Tensor:
@@ -108,6 +110,7 @@ def nuclear_norm(
     return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
 
 
+@accepts_out
 def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
     """Return the root of the sum of squares over at most two dimensions."""
     dims = (dim,) if isinstance(dim, int) else tuple(dim)

@@ -14,6 +14,7 @@ from ...dtypes.promotion import LAST_INTEGER, is_complex, to_float, type_name
 from ...fast.log_sums import log_of_sum
 from ...fast.powers import power
 from ..elementwise.checks import Array, bool_subtraction, floating
+from ..elementwise.complex_numbers import complex_log_of_sum
 from ..elementwise.masking import where
 
 
@@ -145,9 +146,9 @@ def _integer_power(self: Any, exponent: Array) -> Any:
 
 
 def logaddexp(self: Array, other: Array) -> Any:
-    """Logarithms of sums of exponentials, of floats only."""
+    """Logarithms of sums of exponentials, of floats and complex numbers."""
     floating("logaddexp_cpu", self)
-    return log_of_sum(self, other)
+    return complex_log_of_sum(self, other) if self.dtype.kind == "c" else log_of_sum(self, other)
 
 
 def round(self: Array) -> Any:

@@ -110,3 +110,18 @@ def has_imaginary_parts(A: Array) -> bool:
         return any(float(part) != 0 for part in A.imag.flat)
     except RuntimeError:  # a symbol is no number
         return True
+
+
+def complex_log_of_sum(a: Array, b: Array) -> Any:
+    """`log(exp(a) + exp(b))`, where neither exponential overflows; nan beside any nan.
+
+    The imaginary part is that of the number with the larger real part, and a turn by the other.
+    """
+    with np.errstate(all="ignore"):
+        is_first = a.real >= b.real
+        larger, smaller = np.where(is_first, a, b), np.where(is_first, b, a)
+        total = larger + np.log1p(np.exp(smaller - larger))
+        # Two infinities of one sign have no difference; that of zeros is either of them.
+        alike = np.isinf(a.real) & (a.real == b.real)
+        total = np.where(alike, np.where(a.real < 0, b, np.log(np.exp(a) + np.exp(b))), total)
+    return np.where(np.isnan(a) | np.isnan(b), np.nan * 1j, total).astype(a.dtype)

@@ -19,16 +19,16 @@ def lstsq(
 ) -> tuple[Array, Array, Array, Array]:
     """The shortest solution, its squared errors, the ranks and the singular values.
 
-    As in PyTorch `gels` asks for matrices of full rank and gives no ranks, only `gelsd` and `gelss`
-    give singular values, and the default `gelsy` gives no errors. Where there are no more equations
-    than unknowns, or ranks are smaller, no driver does.
+    As in PyTorch `gels` asks for matrices of full rank, whatever `rcond`, and gives no ranks, only
+    `gelsd` and `gelss` give singular values, and the default `gelsy` gives no errors. Where there
+    are no more equations than unknowns, or ranks are smaller, no driver does.
     """
     _check(A, B, driver)
     is_vector = B.ndim == 1 or (A.ndim == B.ndim + 1 and B.shape == A.shape[:-1])
     right = B[..., None] if is_vector else B
     rows, columns = A.shape[-2:]
     batch = np.broadcast_shapes(A.shape[:-2], right.shape[:-2])
-    solution, ranks = _solved(A, right, batch, rcond)
+    solution, ranks = _solved(A, right, batch, None if driver == "gels" else rcond)
     none = np.zeros_like(A, order="C", shape=(0,))
     is_full = bool((ranks == min(rows, columns)).all())
     if driver == "gels" and not is_full:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..elementwise.checks import Array, floating, normalize_dim
+from ..elementwise.complex_numbers import complex_log_of_sum
 from ..elementwise.masking import where
 from ..shape.layout import in_order
 
@@ -129,4 +130,14 @@ def logcumsumexp(self: Array, dim: int) -> Any:
     dim = normalize_dim(dim, self.ndim)
     if not self.ndim:
         return self.copy()
+    if self.dtype.kind == "c":
+        return _complex_logcumsumexp(self, dim)
     return in_order(np.logaddexp.accumulate(self, dim))
+
+
+def _complex_logcumsumexp(self: Array, dim: int) -> Array:
+    totals = np.moveaxis(self, dim, 0).copy()
+    before = np.full(totals.shape[1:], -np.inf, self.dtype)
+    for place in range(len(totals)):
+        before = totals[place] = complex_log_of_sum(totals[place], before)
+    return in_order(np.moveaxis(totals, 0, dim))

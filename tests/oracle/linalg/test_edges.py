@@ -176,3 +176,65 @@ def test_messages(name: str) -> None:
     call, text = MESSAGES[name]
     with pytest.raises((RuntimeError, ValueError), match=text):
         call()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("p", [None, 2, -2, 1, -1, inf, -inf, "fro", "nuc"])
+def test_condition_numbers_of_singular_matrices(torch: Any, p: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        zero, partly = library.zeros(3, 3), library.eye(3)
+        partly[-1, -1] = 0
+        both = library.stack([library.eye(3), partly])
+        nothing = library.zeros(2, 0, 0) + 0j
+        return [library.linalg.cond(x, p) for x in (zero, partly, both, partly + 0j, nothing)]
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.oracle
+def test_bounds_of_singular_values_may_be_tensors(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        linalg = library.linalg
+        pinv, rank = linalg.pinv, linalg.matrix_rank
+        double = {"dtype": library.float64}
+        matrix = library.tensor([[1.0, 2.0], [3.0, 4.0]], **double, requires_grad=True)
+        both = library.stack([matrix, matrix * 1e-3])
+        bounds = library.tensor([0.1, 0.001], **double)
+        inverses = pinv(matrix, rtol=bounds)
+        inverses.sum().backward()
+        both = both.detach()
+        return [
+            *(inverses.detach(), matrix.grad, pinv(both, bounds), pinv(both, atol=bounds)),
+            pinv(both, atol=bounds, rtol=library.tensor(0.5, **double)),
+            pinv(both @ both.mT, hermitian=True, rtol=bounds),
+            pinv(library.zeros(0, 2, 3), rtol=library.ones(0)),
+            attempt(lambda: pinv(both, rtol=bounds + 0j)),
+            attempt(lambda: rank(both, atol=bounds + 0j)),
+            rank(both, atol=bounds),
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_multi_dot_says_which_tensor_is_no_matrix() -> None:
+    ones = gs.ones
+    for tensors, words in (
+        ([ones(()), ones(2)], "the first tensor must be 1D or 2D but got 0D"),
+        ([ones(2), ones(2), ones(2)], "tensor 1 must be 2D but got 1D"),
+        ([ones(2), ones(2, 2), ones(2, 2, 2)], "the last tensor must be 1D or 2D but got 3D"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            gs.linalg.multi_dot(tensors)
+
+
+@pytest.mark.oracle
+def test_gels_takes_matrices_of_full_rank_whatever_the_bound(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        double = {"dtype": library.float64, "requires_grad": True}
+        a = library.tensor([[1.0, 2.0], [3.0, 0.5], [0.0, 1.0]], **double)
+        b = library.tensor([[1.0], [2.0], [-1.0]], **double)
+        solution, residuals = library.linalg.lstsq(a, b, 0.9, driver="gels")[:2]
+        (solution.sum() + residuals.sum()).backward()
+        return [solution.detach(), residuals.detach(), a.grad, b.grad]
+
+    assert_same(behaviour, torch)

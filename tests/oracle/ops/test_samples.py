@@ -86,6 +86,23 @@ COVARIANCES: dict[str, Call] = {
     "correlation": lambda lib: _gradient(
         lib, lambda x: x.reshape(2, 3).corrcoef(), 1.0, 2.0, 4.0, 3.0, 0.5, -1.0
     ),
+    "correlation of complex numbers": lambda lib: _gradient(
+        lib,
+        lambda x: lib.view_as_real(lib.view_as_complex(x.reshape(2, 3, 2)).corrcoef()) + 1,
+        1.0,
+        2.0,
+        4.0,
+        3.0,
+        0.5,
+        -1.0,
+        0.0,
+        1.0,
+        -2.0,
+        0.3,
+        2.0,
+        5.0,
+    ),
+    "correlation of one complex variable": lambda lib: lib.tensor([1j, 2.0, 0.5 - 1j]).corrcoef(),
     "correlation of one variable": lambda lib: leaf(lib, 1.0, 2.0).corrcoef(),
     "correlation of constants": lambda lib: lib.ones(2, 3).corrcoef(),
     "correlation of three dimensions": lambda lib: lib.ones(1, 1, 1).corrcoef(),

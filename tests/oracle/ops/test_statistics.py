@@ -13,6 +13,11 @@ pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore:.*degrees o
 
 nan, inf = float("nan"), float("inf")
 
+COMPLEX = [
+    *(complex(-inf, 3), complex(-inf, 0), 1 + 2j, 3 + 40j, complex(inf, 1), complex(inf, -2)),
+    *(0j, -1e30 + 1j, complex(nan, 1), complex(1, nan), 200 - 1j, 200 + 2j),
+]
+
 
 def _with_gradient(lib: Any, function: Callable[[Any], Any], *values: float) -> Any:
     """Return a function's results, and the gradient of the sum of the first."""
@@ -79,6 +84,12 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "running extremes of complex": lambda lib: lib.tensor([1j]).cummax(0),
     "logcumsumexp of integers": lambda lib: lib.tensor([1, 2]).logcumsumexp(0),
     "logcumsumexp of a scalar": lambda lib: leaf(lib, inf).reshape(()).logcumsumexp(0),
+    "logcumsumexp of complex numbers": lambda lib: [
+        lib.tensor(COMPLEX).reshape(3, 4).logcumsumexp(dim) for dim in (0, 1)
+    ],
+    "logaddexp of complex numbers": lambda lib: lib.logaddexp(
+        lib.tensor(COMPLEX)[:, None], lib.tensor(COMPLEX)
+    ),
     "logcumsumexp of nothing": lambda lib: lib.ones(0, 2).logcumsumexp(0),
     "nansum of integers": lambda lib: lib.tensor([1, 2], dtype=lib.int32).nansum(),
     "nansum of bools": lambda lib: lib.tensor([True, True]).nansum(),

@@ -28,6 +28,7 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "no point": lambda t, x, w: t.histogramdd(x[:0], 2),
     "no coordinate": lambda t, x, w: t.histogramdd(x[..., :0], []),
     "no coordinate's density": lambda t, x, w: t.histogramdd(x[..., :0], 3, density=True),
+    "a hundred bins": lambda t, x, w: t.histogram(x),
     "single numbers": lambda t, x, w: t.histogram(x, 4),
     "single numbers in a range": lambda t, x, w: t.histogram(
         x[..., 0], 4, range=(-1.0, 1.0), weight=w, density=True

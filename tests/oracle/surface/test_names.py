@@ -51,6 +51,7 @@ CALLS: dict[str, Any] = {
     "vander increasing": lambda t: t.vander(t.tensor([1.0, 2.0]), 4, increasing=True),
     "vander of a matrix": lambda t: t.vander(t.ones(2, 2)),
     "unravel_index": lambda t: t.unravel_index(t.tensor([0, 5, 7]), (2, 2, 2)),
+    "unravel_index of bytes": lambda t: t.unravel_index(t.tensor([1, 250]).byte(), (3, 300)),
     "unravel_index of floats": lambda t: t.unravel_index(t.tensor([0.0]), (2,)),
     "nonzero_static": lambda t: t.nonzero_static(t.tensor([0, 1, 2]), size=3),
     "histogram": lambda t: t.histogram(t.tensor([1.0, 2.0, 1.0, 4.0]), 4, range=(0.0, 4.0)),

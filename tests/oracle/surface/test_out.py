@@ -10,9 +10,15 @@ import torch
 
 import gradspec as gs
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore:.*is deprecated:UserWarning")]
 
 VALUES = np.arange(1.0, 7.0, dtype=np.float32).reshape(2, 3) / 7
+
+
+def _definite(t: Any) -> Any:
+    """A positive definite matrix, with which float32 computes without rounding."""
+    return t.tensor([[4.0, 2.0], [2.0, 5.0]])
+
 
 CALLS: dict[str, Any] = {
     "sin": lambda t, x, **kw: t.sin(x, **kw),
@@ -51,6 +57,34 @@ CALLS: dict[str, Any] = {
     "hstack": lambda t, x, **kw: t.hstack([x, x], **kw),
     "take_along_dim": lambda t, x, **kw: t.take_along_dim(x, x[:, :1].long(), 1, **kw),
     "nonzero_static": lambda t, x, **kw: t.nonzero_static(x > 0.5, size=4, **kw),
+    "fft": lambda t, x, **kw: t.fft.fft(x, **kw),
+    "pinv": lambda t, x, **kw: t.linalg.pinv(_definite(t), **kw),
+    "cond": lambda t, x, **kw: t.linalg.cond(x, **kw),
+    "matrix_rank": lambda t, x, **kw: t.linalg.matrix_rank(x, **kw),
+    "tensorinv": lambda t, x, **kw: t.linalg.tensorinv(_definite(t), 1, **kw),
+    "tensorsolve": lambda t, x, **kw: t.linalg.tensorsolve(
+        _definite(t), t.tensor([8.0, 16.0]), **kw
+    ),
+    "cholesky": lambda t, x, **kw: t.cholesky(_definite(t), **kw),
+    "cholesky_inverse": lambda t, x, **kw: t.cholesky_inverse(_definite(t), **kw),
+    "cholesky_solve": lambda t, x, **kw: t.cholesky_solve(x, _definite(t), **kw),
+    "householder_product": lambda t, x, **kw: t.linalg.householder_product(x.mT, x[0, :2], **kw),
+    "inv": lambda t, x, **kw: t.linalg.inv(_definite(t), **kw),
+    "addr": lambda t, x, **kw: t.addr(x, x[:, 0], x[0], **kw),
+    "mvlgamma": lambda t, x, **kw: t.mvlgamma(x + 2, 2, **kw),
+    "clamp": lambda t, x, **kw: t.clamp(x, 0.3, 0.5, **kw),
+    "heaviside": lambda t, x, **kw: t.heaviside(x, x, **kw),
+    "linalg.cross": lambda t, x, **kw: t.linalg.cross(x, x.flip(1), **kw),
+    "tensordot": lambda t, x, **kw: t.tensordot(x, x.mT, 1, **kw),
+    "chain_matmul": lambda t, x, **kw: t.chain_matmul(*[_definite(t)] * 3, **kw),
+    "nuclear_norm": lambda t, x, **kw: t.nuclear_norm(t.eye(2) * 3, **kw),
+    "frobenius_norm": lambda t, x, **kw: t.frobenius_norm(t.tensor([[3.0, 4.0]]), (0, 1), **kw),
+    "igamma": lambda t, x, **kw: t.igamma(x, x, **kw),
+    "zeta": lambda t, x, **kw: t.special.zeta(x + 2, x, **kw),
+    "zeta of a number": lambda t, x, **kw: t.special.zeta(x + 2, 1.5, **kw),
+    "bessel_j0": lambda t, x, **kw: t.special.bessel_j0(x, **kw),
+    "airy_ai": lambda t, x, **kw: t.special.airy_ai(x, **kw),
+    "chebyshev_polynomial_t": lambda t, x, **kw: t.special.chebyshev_polynomial_t(x, 3, **kw),
     "zeros": lambda t, x, **kw: t.zeros(2, 2, **kw),
     "arange": lambda t, x, **kw: t.arange(5, **kw),
     "linspace": lambda t, x, **kw: t.linspace(0, 1, 5, **kw),
@@ -232,3 +266,41 @@ def test_numpys_names_of_arguments(name: str) -> None:
 def test_what_is_no_argument_is_refused(library: Any, call: Any) -> None:
     with pytest.raises(TypeError):
         call(library, library.ones(2, 2))
+
+
+OVERLAPPING: dict[str, Any] = {
+    "sin": lambda t, x, out: t.sin(x, out=out),
+    "add": lambda t, x, out: t.add(x, 1, out=out),
+    "pow": lambda t, x, out: t.pow(x, 2, out=out),
+    "where": lambda t, x, out: t.where(x > 0, x, x, out=out),
+    "addcmul": lambda t, x, out: t.addcmul(x, x, x, out=out),
+    "cumsum": lambda t, x, out: t.cumsum(x, 0, out=out),
+    "sort": lambda t, x, out: t.sort(x, out=(out, t.empty(0, dtype=t.int64)))[0],
+    "gather": lambda t, x, out: t.gather(x, 0, t.zeros(3, 3, dtype=t.int64), out=out),
+    "index_select": lambda t, x, out: t.index_select(x, 0, t.tensor([2, 1, 0]), out=out),
+    "cat": lambda t, x, out: t.cat([x], out=out),
+    "stack": lambda t, x, out: t.stack([x[0], x[1], x[2]], out=out),
+    "cross": lambda t, x, out: t.cross(x, x, out=out),
+    "vstack": lambda t, x, out: t.vstack([x], out=out),
+    "mm": lambda t, x, out: t.mm(x, x, out=out),
+    "softmax": lambda t, x, out: t.softmax(x, 0, out=out),
+    "sum": lambda t, x, out: t.sum(x, 0, keepdim=True, out=out[:1]),
+    "tril": lambda t, x, out: t.tril(x, out=out),
+}
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("name", OVERLAPPING)
+def test_an_out_that_lies_on_what_is_read_is_refused_where_pytorch_refuses_it(
+    name: str, first: int
+) -> None:
+    def is_refused(library: Any) -> bool:
+        memory = library.arange(1.0, 12.0) / 12
+        x, out = memory[:9].view(3, 3), memory[first : first + 9].view(3, 3)
+        try:
+            OVERLAPPING[name](library, x, out)
+        except RuntimeError as error:
+            return "unsupported operation" in str(error)
+        return False
+
+    assert is_refused(gs) is is_refused(torch)

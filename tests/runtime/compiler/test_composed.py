@@ -124,6 +124,7 @@ DRAWN: dict[str, Callable[[Any], Any]] = {
     "bernoulli_": lambda p: gs.empty_like(p).bernoulli_(p),
     "binomial": lambda p: gs.binomial(gs.full_like(p, 9.0), p),
     "multinomial": lambda p: gs.multinomial(p, 4),
+    "multinomial with replacement": lambda p: gs.multinomial(p, 9, replacement=True),
     "normal": lambda p: gs.normal(p, p),
     "poisson": lambda p: gs.poisson(10 * p),
     "fractional_max_pool2d": lambda p: F.fractional_max_pool2d(

@@ -155,6 +155,8 @@ def test_dimensions_in_an_order_in_memory():
     assert made.shape == (2, 3)
     assert made.stride() == (1, 2)
     assert made.dtype == np.int32
+    with pytest.raises(RuntimeError, match=r"sizes \(2\) must match .* strides \(1\)"):
+        creation.zeros(2).new_empty_strided((2, 3), (1,))
 
 
 @pytest.mark.oracle

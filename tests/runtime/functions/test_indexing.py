@@ -228,3 +228,18 @@ def test_a_strided_tensor_is_not_written_to_itself_by_an_index():
     x = wrap(np.arange(6.0).reshape(2, 3))[..., 0]
     with pytest.raises(RuntimeError, match="single memory location"):
         x[wrap(np.array([0, 1]))] = x
+
+
+@pytest.mark.parametrize(
+    ("index", "shape", "words"),
+    [
+        (slice(None), (5,), r"expanded size .* \(4\) must match the existing size \(5\) .* 2\."),
+        ((slice(0, 1),), (2, 3, 4), r"\(1\) must match the existing size \(2\) .*dimension 0"),
+        (0, (2, 3, 4), r"number of sizes provided \(2\) .* dimensions in the tensor \(3\)"),
+        ([0, 1], (3,), r"value tensor of shape \[3\] cannot .* result of shape \[2, 3, 4\]"),
+        (VALUES > 0, (3,), r"value tensor of shape \[3\] cannot .* result of shape \[23\]"),
+    ],
+)
+def test_the_shape_that_cannot_be_written_is_named(index, shape, words):
+    with pytest.raises(RuntimeError, match=words):
+        setitem(wrap(VALUES.copy()), index, wrap(np.ones(shape, np.float32)))

@@ -1,6 +1,7 @@
 """Random tensors: distributions, dtypes and errors; the numbers are our own."""
 
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -163,6 +164,28 @@ def test_multinomial_with_replacement():
     assert abs((drawn.array[0] == 1).mean() - 0.75) < 0.03
     assert not (drawn.array[0] == 2).any()
     assert (drawn.array[1] == 2).all()
+
+
+def test_multinomial_draws_no_weight_of_zero_where_the_sum_of_weights_is_rounded(monkeypatch):
+    class Last:
+        """A generator that draws the largest number below one."""
+
+        def random(self, shape):
+            return np.full(shape, np.nextafter(1.0, 0.0))
+
+    monkeypatch.setattr(random, "generator", Last)
+    weights = np.array([0.1] * 10 + [0.0], np.float64)  # their sum is below one
+    assert random.multinomial(wrap(weights), 1, True).tolist() == [9]
+
+
+def test_multinomial_needs_no_memory_for_pairs_of_weights_and_samples():
+    weights = wrap(np.ones(20000))
+    tracemalloc.start()
+    try:
+        random.multinomial(weights, 20000, True)
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_multinomial_without_replacement():

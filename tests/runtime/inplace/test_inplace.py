@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.oracle.behaviours import assert_same
 
 
 def test_in_place_under_no_grad_keeps_the_leaf():
@@ -77,3 +78,41 @@ def test_shape_and_dtype_must_fit():
         x.add_(gs.zeros(2, 3))
     with pytest.raises(RuntimeError, match="can't be cast"):
         gs.zeros(3, dtype=gs.int64).add_(0.5)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("name", "scales"),
+    [
+        *((name, (2,)) for name in ("add_", "sub_", "addcmul_", "addcdiv_")),
+        *((name, (3, 2)) for name in ("addmm_", "addmv_", "addr_", "addbmm_", "baddbmm_")),
+    ],
+)
+def test_scales_may_stand_in_front_as_in_old_programs(torch, name, scales):
+    def behaviour(library):
+        vector = library.tensor([1.0, 2.0])
+        matrix = library.tensor([[1.0, 2.0], [3.0, 5.0]])
+        x, y = {
+            "addmm_": (matrix, matrix),
+            "addmv_": (vector, matrix),
+            "addr_": (matrix, vector),
+            "addbmm_": (matrix, matrix[None]),
+            "baddbmm_": (matrix[None], matrix[None]),
+        }.get(name, (vector, vector + 1))
+        factors = {"add_": (y,), "sub_": (y,), "addmv_": (y, vector)}.get(name, (y, y))
+        found = []
+        for count in range(1, len(scales) + 1):
+            leaf = x.clone().requires_grad_()
+            given = [factor.clone().requires_grad_() for factor in factors]
+            result = getattr(leaf * 1, name)(*scales[:count], *given)
+            result.sum().backward()
+            found.append([result, leaf.grad, *(factor.grad for factor in given)])
+        return found
+
+    assert_same(behaviour, torch)
+
+
+def test_other_numbers_of_arguments_are_refused():
+    for call in (lambda x: x.add_(), lambda x: x.add_(1, 2, x), lambda x: x.sin_(2, x)):
+        with pytest.raises(TypeError, match="argument"):
+            call(gs.ones(2))
