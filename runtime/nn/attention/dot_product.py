@@ -7,9 +7,11 @@ import math
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
+from ...dtypes.promotion import type_name
 from ...generated.activations import _softmax
 from ...generated.arithmetic import where
 from ...generated.linalg import matmul
+from ...generated.numbers import _to_single
 from ..composed import dropout
 
 
@@ -28,10 +30,13 @@ def scaled_dot_product_attention(
 
     `attn_mask` is added to the scores, or, if bool, says which of them count. A query that may
     attend to nothing gets zeros. With `enable_gqa` several heads (dimension -3) of `query` share
-    one of `key` and `value`. RuntimeError for a mask together with `is_causal`, for tensors of
-    different dtypes, and for a mask of integers.
+    one of `key` and `value`. Halves are computed in single precision. RuntimeError for tensors of
+    different dtypes, for integers, and for a mask together with `is_causal`; but where
+    PyTorch's fused attention takes both, which is so for four dimensions, without dropout, and for
+    a mask that needs no gradient, both apply.
     """
-    if attn_mask is not None and is_causal:
+    also = attn_mask if is_causal else None
+    if also is not None and (query.ndim != 4 or dropout_p or also.requires_grad):
         raise RuntimeError(
             "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
@@ -42,6 +47,8 @@ def scaled_dot_product_attention(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{query.dtype} key.dtype: {key.dtype} and value.dtype: {value.dtype} instead."
         )
+    if query.dtype.kind not in "fc":
+        raise RuntimeError(f"expected scalar type Float but found {type_name(query.dtype)}")
     if attn_mask is not None and attn_mask.dtype not in (np.bool_, np.float32, query.dtype):
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
@@ -51,12 +58,15 @@ def scaled_dot_product_attention(
         key, value = (_shared_heads(heads, query.shape[-3]) for heads in (key, value))
     if scale is None:
         scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else math.inf
+    dtype = query.dtype
+    query, key, value = (_to_single(each) for each in (query, key, value))
     scores = matmul(query * scale, key.transpose(-2, -1))
     if is_causal:
-        attn_mask = wrap(np.tri(*scores.shape[-2:], dtype=np.bool_))
+        scores = _masked(scores, wrap(np.tri(*scores.shape[-2:], dtype=np.bool_)))
     if attn_mask is not None:
         scores = _masked(scores, attn_mask)
-    return matmul(dropout(_weights(scores, attn_mask is not None), dropout_p), value)
+    weights = dropout(_weights(scores, is_causal or attn_mask is not None), dropout_p)
+    return matmul(weights, value).to(dtype)
 
 
 def _masked(scores: Tensor, mask: Tensor) -> Tensor:
