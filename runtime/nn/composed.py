@@ -198,7 +198,7 @@ def _batch_norm(
     is_half = input.array.dtype == HALF
     if is_half:
         given = [None if each is None else numbers._to_single(each) for each in given]
-    out, mean, invstd = layers._native_batch_norm(*given, eps)
+    out, mean, invstd = layers._native_batch_norm(*given, eps=eps)
     out = out.to(HALF) if is_half else out
     if training and (running_mean is not None or running_var is not None):
         count = input.array.size // max(mean.array.size, 1)
