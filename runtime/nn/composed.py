@@ -194,11 +194,11 @@ def _batch_norm(
     elif tangents_of(input):
         _refuse_tangents(running_mean, running_var)
     known = (None, None) if training else (running_mean, running_var)
-    given: list[Any] = [input, weight, bias, *known]
     is_half = input.array.dtype == HALF
     if is_half:
-        given = [None if each is None else numbers._to_single(each) for each in given]
-    out, mean, invstd = layers._native_batch_norm(*given, eps=eps)
+        input, weight, bias = numbers._to_single(input), _single(weight), _single(bias)
+        known = (_single(known[0]), _single(known[1]))
+    out, mean, invstd = layers._native_batch_norm(input, weight, bias, *known, eps)
     out = out.to(HALF) if is_half else out
     if training and (running_mean is not None or running_var is not None):
         count = input.array.size // max(mean.array.size, 1)
@@ -206,6 +206,10 @@ def _batch_norm(
         _move(running_mean, mean.array, momentum)
         _move(running_var, var, momentum)
     return out, mean, invstd
+
+
+def _single(tensor: Tensor | None) -> Tensor | None:
+    return None if tensor is None else numbers._to_single(tensor)
 
 
 def _move(running: Tensor | None, observed: Any, momentum: float) -> None:
