@@ -290,6 +290,7 @@ if _TYPE_CHECKING:
     from .nn.native_functions import _weight_norm as _weight_norm
     from .nn.native_functions import _weight_norm_interface as _weight_norm_interface
     from .nn.native_functions import conv_tbc as conv_tbc
+    from .nn.native_functions import embedding_bag as embedding_bag
     from .nn.native_functions import embedding_renorm_ as embedding_renorm_
     from .nn.native_functions import native_channel_shuffle as native_channel_shuffle
     from .nn.native_functions import native_group_norm as native_group_norm
@@ -393,7 +394,7 @@ _OLD_LINALG = (
 )
 
 _NATIVE = (
-    *("_weight_norm", "_weight_norm_interface", "conv_tbc", "embedding_renorm_"),
+    *("_weight_norm", "_weight_norm_interface", "conv_tbc", "embedding_bag", "embedding_renorm_"),
     *("native_channel_shuffle", "native_group_norm"),
 )
 

@@ -217,6 +217,23 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         RuntimeError,
         "do not decrease",
     ),
+    "a mode that is not there": (
+        lambda: gs.embedding_bag(gs.ones(3, 2), gs.tensor([0]), gs.tensor([0]), mode=3),
+        RuntimeError,
+        "`mode` must be sum, mean, or max",
+    ),
+    "offsets in two dimensions": (
+        lambda: gs.embedding_bag(gs.ones(3, 2), gs.tensor([0]), gs.tensor([[0]])),
+        RuntimeError,
+        "offsets has to be a 1D Tensor, but got Tensor of dimension 2",
+    ),
+    "weights of a mean": (
+        lambda: gs.embedding_bag(
+            gs.ones(3, 2), gs.tensor([0]), gs.tensor([0]), mode=1, per_sample_weights=gs.ones(1)
+        ),
+        RuntimeError,
+        "only supported with mode='sum'",
+    ),
     "padding outside of the table": (
         lambda: F.embedding_bag(gs.tensor([[0]]), gs.ones(3, 2), padding_idx=3),
         RuntimeError,
