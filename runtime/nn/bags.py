@@ -32,7 +32,7 @@ def embedding_bag(
     """Reduce the rows of `weight` at the indices of each bag: a tensor (bags, embedding_dim).
 
     A matrix of indices has a bag in each row; a vector has those that begin at `offsets`, the last
-    of which ends the last bag if `include_last_offset`. Indices equal to `padding_idx` count for
+    of which begins none if `include_last_offset`. Indices equal to `padding_idx` count for
     nothing; an empty bag gives zeros. `per_sample_weights` weigh the rows of a sum. ValueError for
     shapes that do not fit, RuntimeError for indices outside of the table, NotImplementedError for
     weights without a sum and for sparse gradients.
@@ -113,7 +113,7 @@ def _check_weights(input: Tensor, weight: Tensor, weights: Tensor, mode: str) ->
 
 
 def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> tuple[Tensor, Any]:
-    """Return the indices of all bags as a vector, and where the bags begin in it."""
+    """Return the indices as a vector, and where the bags begin in it."""
     if input.ndim == 2:
         if offsets is not None:
             raise ValueError(
@@ -147,7 +147,7 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> t
         )
     if (starts[1:] < starts[:-1]).any():
         raise RuntimeError(f"expected offsets that do not decrease, but got {starts.tolist()}")
-    return (input[: starts[-1]], starts[:-1]) if include_last_offset else (input, starts)
+    return input, starts[:-1] if include_last_offset else starts
 
 
 def _largest(found: Tensor, bag_of: Any, counted: Any, bags: int) -> Tensor:

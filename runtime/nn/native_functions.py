@@ -106,10 +106,9 @@ def embedding_bag(
     if mode == 0:
         nothing = np.zeros(starts.size, dtype)
         return found, wrap(np.zeros(0, dtype)), wrap(nothing), wrap(nothing.copy())
-    end = starts[-1] if include_last_offset else numbers.size
     starts = starts[: found.shape[0]]
     bag_of = bags.bags_of_places(starts, numbers.size)
-    counted = (bag_of >= 0) & (np.arange(numbers.size) < end)
+    counted = bag_of >= 0
     if padding_idx is not None:
         counted &= numbers != padding_idx % weight.shape[0]
     sizes = np.bincount(bag_of[counted], minlength=starts.size).astype(dtype)
