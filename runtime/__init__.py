@@ -289,6 +289,7 @@ if _TYPE_CHECKING:
     from .nn.losses.native import triplet_margin_loss as triplet_margin_loss
     from .nn.native_functions import _weight_norm as _weight_norm
     from .nn.native_functions import _weight_norm_interface as _weight_norm_interface
+    from .nn.native_functions import batch_norm_update_stats as batch_norm_update_stats
     from .nn.native_functions import conv_tbc as conv_tbc
     from .nn.native_functions import embedding_bag as embedding_bag
     from .nn.native_functions import embedding_renorm_ as embedding_renorm_
@@ -395,7 +396,7 @@ _OLD_LINALG = (
 
 _NATIVE = (
     *("_weight_norm", "_weight_norm_interface", "conv_tbc", "embedding_bag", "embedding_renorm_"),
-    *("native_channel_shuffle", "native_group_norm"),
+    *("batch_norm_update_stats", "native_channel_shuffle", "native_group_norm"),
 )
 
 # Not every program trains, prints or draws: that is imported when it is first asked for.

@@ -203,8 +203,8 @@ def _batch_norm(
     if training and (running_mean is not None or running_var is not None):
         count = input.array.size // max(mean.array.size, 1)
         var = (invstd.array**-2 - eps) * (count / max(count - 1, 1))
-        _move(running_mean, mean.array, momentum)
-        _move(running_var, var, momentum)
+        move(running_mean, mean.array, momentum)
+        move(running_var, var, momentum)
     return out, mean, invstd
 
 
@@ -212,7 +212,7 @@ def _single(tensor: Tensor | None) -> Tensor | None:
     return None if tensor is None else numbers._to_single(tensor)
 
 
-def _move(running: Tensor | None, observed: Any, momentum: float) -> None:
+def move(running: Tensor | None, observed: Any, momentum: float) -> None:
     """Move a running statistic towards the observed one."""
     if running is not None:
         new = (1 - momentum) * running.array + momentum * observed.reshape(-1)

@@ -9,8 +9,35 @@ import numpy as np
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..functions.linear_algebra.old_linalg import norm_except_dim
+from ..kernels.elementwise.checks import floating
+from ..kernels.elementwise.precision import for_sums
 from . import bags
-from .composed import _renormalize
+from .composed import _renormalize, move
+
+
+def batch_norm_update_stats(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, momentum: float
+) -> tuple[Tensor, Tensor]:
+    """Move running statistics towards those of a batch (N, C, ...), as `batch_norm` does.
+
+    Returns the means of the channels, and their variances by the number of elements, (C,). Of the
+    dtype of the running ones; RuntimeError for an input without elements.
+    """
+    floating("batch_norm_update_stats", input.array)
+    if not input.array.size:
+        raise RuntimeError(
+            "input tensor must have at least one element, but got input_sizes = "
+            f"{list(input.shape)}"
+        )
+    given = next(each for each in (running_mean, running_var, input) if each is not None)
+    numbers = for_sums(input.array)
+    axes = (0, *range(2, numbers.ndim))
+    mean, var = numbers.mean(axes), numbers.var(axes)
+    count = numbers.size // mean.size
+    unbiased = var * (count / (count - 1) if count > 1 else np.nan)
+    move(running_mean, mean, momentum)
+    move(running_var, unbiased, momentum)
+    return wrap(mean.astype(given.dtype)), wrap(var.astype(given.dtype))
 
 
 def native_group_norm(

@@ -163,9 +163,14 @@ def is_persistent(buffer: Tensor) -> bool:
 def empty_parameter(shape: Sequence[int], dtype: Any, device: Any = None) -> Tensor:
     """Make an uninitialised parameter; the default dtype if `dtype` is None.
 
-    RuntimeError for a device other than the CPU.
+    RuntimeError for a negative length, and for a device other than the CPU.
     """
     check_device("Parameter", device)
+    for length in shape:
+        if length < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {length}: {list(shape)}"
+            )
     return Parameter(wrap(np.empty(tuple(shape), float_dtype(dtype))))
 
 

@@ -145,6 +145,13 @@ def test_statistics_that_are_not_tracked_any_more() -> None:
     assert layer(batch).tolist() == [[1], [3]]  # ... nor lost for evaluation
 
 
+def test_running_statistics_alone() -> None:
+    mean, var = gs.zeros(1), gs.ones(1)
+    found = gs.batch_norm_update_stats(gs.tensor([[1.0], [3.0]]), mean, var, 0.5)
+    assert [part.tolist() for part in found] == [[2.0], [1.0]]
+    assert (mean.item(), var.item()) == (1.0, 0.5 * 1 + 0.5 * 2)
+
+
 def test_a_transformer_of_no_sequences() -> None:
     layer = nn.TransformerEncoderLayer(4, 2, 8)
     assert layer(gs.ones(3, 0, 4)).shape == (3, 0, 4)

@@ -191,7 +191,17 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "must have the same size",
     ),
+    "weights that would broadcast": (
+        lambda: F.huber_loss(ROWS, ROWS, weight=gs.ones(3)),
+        ValueError,
+        "must have the same size",
+    ),
     # ---- embeddings
+    "a table of fewer than no rows": (
+        lambda: nn.Embedding(-1, 2),
+        RuntimeError,
+        r"negative dimension -1: \[-1, 2\]",
+    ),
     "a row that is not there": (
         lambda: F.embedding_bag(gs.tensor([[0, 3]]), gs.ones(3, 2)),
         RuntimeError,
@@ -309,6 +319,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         r"key_padding_mask.shape\[0\] to be 2, but got 3",
     ),
     # ---- normalisation and images
+    "statistics of nothing": (
+        lambda: gs.batch_norm_update_stats(gs.ones(0, 2), None, None, 0.1),
+        RuntimeError,
+        r"at least one element, but got input_sizes = \[0, 2\]",
+    ),
     "training without an eps": (
         lambda: F.batch_norm(ROWS, None, None, training=True, eps=0.0),
         ValueError,
