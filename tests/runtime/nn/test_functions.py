@@ -152,6 +152,16 @@ def test_running_statistics_alone() -> None:
     assert (mean.item(), var.item()) == (1.0, 0.5 * 1 + 0.5 * 2)
 
 
+@pytest.mark.parametrize("kind", [nn.UninitializedParameter, nn.parameter.UninitializedBuffer])
+def test_shapes_are_given_once(kind: Any) -> None:
+    tensor = kind()
+    tensor.materialize((2, 3), dtype=gs.float64)
+    assert (tensor.shape, tensor.dtype) == ((2, 3), gs.float64)
+    assert isinstance(tensor, nn.Parameter) is (kind is nn.UninitializedParameter)
+    with pytest.raises(AttributeError, match="materialize"):
+        tensor.materialize((2, 3))
+
+
 def test_a_transformer_of_no_sequences() -> None:
     layer = nn.TransformerEncoderLayer(4, 2, 8)
     assert layer(gs.ones(3, 0, 4)).shape == (3, 0, 4)
