@@ -12,6 +12,7 @@ from ...generated.activations import _softmax
 from ...generated.arithmetic import where
 from ...generated.linalg import matmul
 from ...generated.numbers import _to_single
+from ...kernels.elementwise.checks import HALF
 from ..composed import dropout
 
 
@@ -58,15 +59,17 @@ def scaled_dot_product_attention(
         key, value = (_shared_heads(heads, query.shape[-3]) for heads in (key, value))
     if scale is None:
         scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else math.inf
-    dtype = query.dtype
-    query, key, value = (_to_single(each) for each in (query, key, value))
+    is_half = query.dtype == HALF
+    if is_half:
+        query, key, value = (_to_single(each) for each in (query, key, value))
     scores = matmul(query * scale, key.transpose(-2, -1))
     if is_causal:
         scores = _masked(scores, wrap(np.tri(*scores.shape[-2:], dtype=np.bool_)))
     if attn_mask is not None:
         scores = _masked(scores, attn_mask)
     weights = dropout(_weights(scores, is_causal or attn_mask is not None), dropout_p)
-    return matmul(weights, value).to(dtype)
+    found = matmul(weights, value)
+    return found.to(HALF) if is_half else found
 
 
 def _masked(scores: Tensor, mask: Tensor) -> Tensor:

@@ -35,7 +35,10 @@ def rms_norm(
         eps = float(np.finfo(x.array.dtype).eps)
     scale = (x.pow(2).mean(list(range(-len(shape), 0)), keepdim=True) + eps).rsqrt()
     normalized = (x * scale).to(dtype)
-    return normalized if weight is None else (normalized * weight).to(dtype)
+    if weight is None:
+        return normalized
+    found = normalized * weight
+    return found if found.dtype == dtype else found.to(dtype)
 
 
 def instance_norm(
