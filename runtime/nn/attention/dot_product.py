@@ -32,12 +32,12 @@ def scaled_dot_product_attention(
     `attn_mask` is added to the scores, or, if bool, says which of them count. A query that may
     attend to nothing gets zeros. With `enable_gqa` several heads (dimension -3) of `query` share
     one of `key` and `value`. Halves are computed in single precision. RuntimeError for tensors of
-    different dtypes, for integers, and for a mask together with `is_causal`; but where
-    PyTorch's fused attention takes both, which is so for four dimensions, without dropout, and for
-    a mask that needs no gradient, both apply.
+    different dtypes, for integers, and for a mask together with `is_causal`; but both apply where
+    PyTorch's fused attention takes them: without dropout, to tensors of four dimensions and one
+    width, and for a mask of two or four dimensions that needs no gradient.
     """
     also = attn_mask if is_causal else None
-    if also is not None and (query.ndim != 4 or dropout_p or also.requires_grad):
+    if also is not None and (dropout_p or not _is_fused(query, value, also)):
         raise RuntimeError(
             "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
@@ -70,6 +70,12 @@ def scaled_dot_product_attention(
     weights = dropout(_weights(scores, is_causal or attn_mask is not None), dropout_p)
     found = matmul(weights, value)
     return found.to(HALF) if is_half else found
+
+
+def _is_fused(query: Tensor, value: Tensor, mask: Tensor) -> bool:
+    """Whether PyTorch has a fused function for these tensors, without dropout."""
+    has_shapes = query.ndim == value.ndim == 4 and mask.ndim in (2, 4)
+    return has_shapes and query.shape[-1] == value.shape[-1] and not mask.requires_grad
 
 
 def _masked(scores: Tensor, mask: Tensor) -> Tensor:

@@ -301,6 +301,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         RuntimeError,
         "attn_mask should not be set when is_causal=True",
     ),
+    "two masks of values of another width": (
+        lambda: F.scaled_dot_product_attention(
+            *[ROWS[None, None]] * 2, gs.ones(1, 1, 2, 4), CAUSAL, is_causal=True
+        ),
+        RuntimeError,
+        "attn_mask should not be set when is_causal=True",
+    ),
     "two masks beside dropout": (
         lambda: F.scaled_dot_product_attention(*[ROWS[None, None]] * 3, CAUSAL, 0.1, True),
         RuntimeError,
