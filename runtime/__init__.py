@@ -289,7 +289,9 @@ if _TYPE_CHECKING:
     from .nn.losses.native import triplet_margin_loss as triplet_margin_loss
     from .nn.native_functions import _weight_norm as _weight_norm
     from .nn.native_functions import _weight_norm_interface as _weight_norm_interface
+    from .nn.native_functions import batch_norm_update_stats as batch_norm_update_stats
     from .nn.native_functions import conv_tbc as conv_tbc
+    from .nn.native_functions import embedding_bag as embedding_bag
     from .nn.native_functions import embedding_renorm_ as embedding_renorm_
     from .nn.native_functions import native_channel_shuffle as native_channel_shuffle
     from .nn.native_functions import native_group_norm as native_group_norm
@@ -393,8 +395,8 @@ _OLD_LINALG = (
 )
 
 _NATIVE = (
-    *("_weight_norm", "_weight_norm_interface", "conv_tbc", "embedding_renorm_"),
-    *("native_channel_shuffle", "native_group_norm"),
+    *("_weight_norm", "_weight_norm_interface", "conv_tbc", "embedding_bag", "embedding_renorm_"),
+    *("batch_norm_update_stats", "native_channel_shuffle", "native_group_norm"),
 )
 
 # Not every program trains, prints or draws: that is imported when it is first asked for.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -99,6 +101,14 @@ class PropertyMethods:
     def name(self) -> None:
         """None: tensors have no names."""
         return
+
+    @property
+    def materialize(self) -> Callable[..., None]:
+        """`materialize(shape)` of a lazy module's parameter, which has none; others lack it."""
+        mark = getattr(self, "_is_parameter", False)
+        if not hasattr(mark, "materialize"):
+            raise AttributeError("only parameters without a shape have 'materialize'")
+        return partial(mark.materialize, self)
 
     def element_size(self) -> int:
         """Return the bytes of an element."""

@@ -32,10 +32,10 @@ def embedding_bag(
     """Reduce the rows of `weight` at the indices of each bag: a tensor (bags, embedding_dim).
 
     A matrix of indices has a bag in each row; a vector has those that begin at `offsets`, the last
-    of which begins none if `include_last_offset`. Indices equal to `padding_idx` count for nothing;
-    an empty bag gives zeros. `per_sample_weights` weigh the rows of a sum. ValueError for shapes
-    that do not fit, RuntimeError for indices outside of the table, NotImplementedError for weights
-    without a sum and for sparse gradients.
+    of which begins none if `include_last_offset`. Indices equal to `padding_idx` count for
+    nothing; an empty bag gives zeros. `per_sample_weights` weigh the rows of a sum. ValueError for
+    shapes that do not fit, RuntimeError for indices outside of the table, NotImplementedError for
+    weights without a sum and for sparse gradients.
     """
     if mode not in MODES:
         raise ValueError("mode has to be one of sum, mean or max")
@@ -58,7 +58,7 @@ def embedding_bag(
     numbers = indices.numpy()
     _check_indices(numbers, rows)
     counted = np.ones(numbers.size, np.bool_) if padding_idx is None else numbers != padding_idx
-    bag_of = np.searchsorted(starts, np.arange(numbers.size), "right") - 1
+    bag_of = bags_of_places(starts, numbers.size)
     counted &= bag_of >= 0  # where there are no bags at all
     found = embedding(indices, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     if mode == "max":
@@ -75,6 +75,11 @@ def embedding_bag(
         return total
     sizes = np.maximum(np.bincount(bags, minlength=starts.size), 1)
     return total / wrap(sizes.astype(weight.array.dtype)[:, None])
+
+
+def bags_of_places(starts: Any, count: int) -> Any:
+    """Return the number of the bag that each of `count` places is in."""
+    return np.searchsorted(starts, np.arange(count), "right") - 1
 
 
 def _check_indices(numbers: Any, rows: int) -> None:
@@ -148,6 +153,15 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> t
 def _largest(found: Tensor, bag_of: Any, counted: Any, bags: int) -> Tensor:
     """Return the largest row elements of each bag, the first of equal ones; zeros for none."""
     values = found.detach().numpy()
+    first, is_filled = places_of_largest(values, bag_of, counted, bags)
+    if not values.shape[0]:
+        return wrap(np.zeros((bags, values.shape[1]), values.dtype))
+    largest = ops.gather(found, 0, wrap(first))
+    return ops.masked_fill(largest, wrap(~is_filled[:, None]), 0)
+
+
+def places_of_largest(values: Any, bag_of: Any, counted: Any, bags: int) -> tuple[Any, Any]:
+    """Return for each bag the rows of its largest elements, and whether it has a row at all."""
     width = values.shape[1]
     first = np.zeros((bags, width), np.int64)
     is_filled = np.zeros(bags, np.bool_)
@@ -156,10 +170,7 @@ def _largest(found: Tensor, bag_of: Any, counted: Any, bags: int) -> Tensor:
         better = values[place] > values[first[bag], np.arange(width)]
         first[bag] = np.where(better | ~is_filled[bag], place, first[bag])
         is_filled[bag] = True
-    if not values.shape[0]:
-        return wrap(np.zeros((bags, width), values.dtype))
-    largest = ops.gather(found, 0, wrap(first))
-    return ops.masked_fill(largest, wrap(~is_filled[:, None]), 0)
+    return first, is_filled
 
 
 class EmbeddingBag(Module):

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
+from ..kernels.elementwise.checks import same_dtype
 from . import init
 from .module import Module
 from .parameter import empty_parameter
@@ -16,8 +17,10 @@ from .parameter import empty_parameter
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return `x1 weight[o] x2 + bias[o]` for the last dimensions of two inputs: (..., out).
 
-    RuntimeError for shapes that do not fit.
+    RuntimeError for shapes that do not fit, and for tensors of different dtypes.
     """
+    given = [each.array for each in (input1, input2, weight, bias) if each is not None]
+    same_dtype("bilinear", *given)
     if input1.ndim != input2.ndim or input1.shape[:-1] != input2.shape[:-1]:
         raise RuntimeError(
             "bilinear(): input batch dimensions do not match: got "

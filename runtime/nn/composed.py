@@ -17,9 +17,10 @@ from ..core.random_generator import generator
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
 from ..dispatch.op_errors import must_be_constant
-from ..generated import layers, pooling
+from ..forward_ad.dual import tangents_of
+from ..generated import layers, numbers, pooling
 from ..inplace.ops import in_place, write
-from ..kernels.elementwise.checks import floating
+from ..kernels.elementwise.checks import HALF, floating
 
 Sizes = int | Sequence[int]
 
@@ -86,9 +87,30 @@ def batch_norm(
     """Give each channel mean 0 and variance 1, then scale and shift it.
 
     In training the statistics are those of the batch, and the running ones move towards them by
-    `momentum`; otherwise the running ones are used. ValueError where a channel has one element.
-    An empty input has no statistics, and is scaled like the first channel.
+    `momentum`; otherwise the running ones are used. Halves are computed in single precision, by
+    weights and statistics of either precision. ValueError where a channel has one element, and for
+    an `eps` that is negative or, in training, zero. An empty input has no statistics, and is scaled
+    like the first channel.
     """
+    if eps < 0 or (training and eps == 0):
+        wanted = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {wanted}, but got {eps}")
+    return normalize_channels(
+        input, running_mean, running_var, weight, bias, training, momentum, eps
+    )
+
+
+def normalize_channels(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Tensor:
+    """Apply `batch_norm` with any `eps`: that of other normalisations is not limited."""
     if not input.array.size:
         scaled = input.clone() if weight is None else input * weight[0]
         return scaled if bias is None else scaled + bias[0]
@@ -112,6 +134,16 @@ def _refuse_gradients(**statistics: Tensor | None) -> None:
             raise must_be_constant("native_batch_norm", name, "it is updated and not read")
 
 
+def _refuse_tangents(*statistics: Tensor | None) -> None:
+    """Raise RuntimeError if running statistics have tangents, which would be lost."""
+    for running in statistics:
+        if running is not None and tangents_of(running):
+            raise RuntimeError(
+                "batch_norm is not differentiable wrt running_mean and running_var: they are "
+                "statistics of other data, and must have no tangents"
+            )
+
+
 def native_batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -129,7 +161,10 @@ def native_batch_norm(
     if not training:
         empty = np.empty(0, input.array.dtype)
         return out, wrap(empty), wrap(empty)
-    return out, mean.detach().reshape(-1), invstd.detach().reshape(-1)
+    given = (weight, bias, running_mean, running_var, input)
+    dtype = next(each.dtype for each in given if each is not None)
+    mean, invstd = (each.detach().reshape(-1).to(dtype) for each in (mean, invstd))
+    return out, mean, invstd
 
 
 def native_layer_norm(
@@ -156,17 +191,28 @@ def _batch_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     if training:
         _refuse_gradients(running_mean=running_mean, running_var=running_var)
+    elif tangents_of(input):
+        _refuse_tangents(running_mean, running_var)
     known = (None, None) if training else (running_mean, running_var)
+    is_half = input.array.dtype == HALF
+    if is_half:
+        input, weight, bias = numbers._to_single(input), _single(weight), _single(bias)
+        known = (_single(known[0]), _single(known[1]))
     out, mean, invstd = layers._native_batch_norm(input, weight, bias, *known, eps)
+    out = out.to(HALF) if is_half else out
     if training and (running_mean is not None or running_var is not None):
         count = input.array.size // max(mean.array.size, 1)
         var = (invstd.array**-2 - eps) * (count / max(count - 1, 1))
-        _move(running_mean, mean.array, momentum)
-        _move(running_var, var, momentum)
+        move(running_mean, mean.array, momentum)
+        move(running_var, var, momentum)
     return out, mean, invstd
 
 
-def _move(running: Tensor | None, observed: Any, momentum: float) -> None:
+def _single(tensor: Tensor | None) -> Tensor | None:
+    return None if tensor is None else numbers._to_single(tensor)
+
+
+def move(running: Tensor | None, observed: Any, momentum: float) -> None:
     """Move a running statistic towards the observed one."""
     if running is not None:
         new = (1 - momentum) * running.array + momentum * observed.reshape(-1)

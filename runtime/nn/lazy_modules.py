@@ -10,18 +10,74 @@ from .layers import BatchNorm1d, BatchNorm2d, BatchNorm3d, Conv1d, Conv2d, Conv3
 from .linear import Linear
 from .module import Module
 from .normalization.modules import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
-from .parameter import UninitializedBuffer, UninitializedParameter, set_array
+from .parameter import UninitializedBuffer, UninitializedParameter, is_lazy, settle
 from .transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 
 
-class LazyModule(Module):
+class LazyModuleMixin:
+    """Base, before `Module`, of modules of one's own that learn sizes from their first input.
+
+    Such a class makes its parameters `UninitializedParameter()`, and defines
+    `initialize_parameters`, which gets the arguments of the first call and gives them shapes:
+    `self.weight.materialize((out, input.shape[-1]))`. After it the module becomes one of
+    `cls_to_become`, if that is not None.
+    """
+
+    cls_to_become: ClassVar[Any] = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        module: Any = self
+        self._initialize_hook = module.register_forward_pre_hook(
+            _initialize_at_first_call, with_kwargs=True
+        )
+
+    def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
+        """Give parameters their shapes, by the arguments of the first call; for subclasses."""
+        raise NotImplementedError(
+            f"initialize_parameters is not implemented for {type(self).__name__}"
+        )
+
+    def has_uninitialized_params(self) -> bool:
+        """Return whether a parameter or buffer has no shape yet."""
+        module: Any = self
+        members = (*module._parameters.values(), *module._buffers.values())
+        return any(is_lazy(member) for member in members)
+
+    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *rest: Any) -> None:
+        module: Any = self
+        for members in (module._parameters, module._buffers):
+            for name, target in members.items():
+                source = state_dict.get(prefix + name)
+                if target is None or not isinstance(source, Tensor):
+                    continue
+                if is_lazy(target) and not is_lazy(source):
+                    settle(target, source.array.astype(target.dtype))
+        above: Any = super()
+        above._load_from_state_dict(state_dict, prefix, *rest)
+
+
+def _initialize_at_first_call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Initialize a module of one's own, which is not lazy any more."""
+    module.initialize_parameters(*args, **kwargs)
+    if module.has_uninitialized_params():
+        raise RuntimeError(
+            f"module {type(module).__name__} has not been fully initialized: "
+            "initialize_parameters left a parameter or buffer without a shape"
+        )
+    module._initialize_hook.remove()
+    del module._initialize_hook
+    if module.cls_to_become is not None:
+        module.__class__ = module.cls_to_become
+
+
+class LazyModule(LazyModuleMixin, Module):
     """Base of lazy modules, which become modules of `cls_to_become` at their first call.
 
     Until then their parameters and buffers have no shape. They stay the same objects, so that an
     optimizer may have been given them; a state may be loaded before.
     """
 
-    cls_to_become: ClassVar[Any]
     size_name: ClassVar[str]
     """The first argument of that class, which is inferred."""
 
@@ -39,11 +95,6 @@ class LazyModule(Module):
             if buffer is not None and buffer.ndim:
                 self._buffers[name] = UninitializedBuffer(dtype=buffer.dtype)
 
-    def has_uninitialized_params(self) -> bool:
-        """Return whether a parameter or buffer has no shape yet."""
-        members = (*self._parameters.values(), *self._buffers.values())
-        return any(_has_no_shape(member) for member in members)
-
     def size_of(self, input: Tensor) -> int:
         """Return the size that an input shows."""
         raise NotImplementedError(f"{type(self).__name__} does not define size_of")
@@ -51,41 +102,27 @@ class LazyModule(Module):
     def reset_parameters(self) -> None:
         """Do nothing: there are no values yet."""
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Become a module that is not lazy, and call it."""
-        self._become(args[0] if args else kwargs["input"])
-        return self.forward(*args, **kwargs)
-
-    def _become(self, input: Tensor) -> None:
-        args, kwargs = self._arguments
-        made = self.cls_to_become(self.size_of(input), *args, **kwargs)
+    def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
+        """Give parameters and buffers the shapes and values for the input of a call."""
+        size = self.size_of(args[0] if args else kwargs["input"])
+        own_args, own_kwargs = self._arguments
+        made = self.cls_to_become(size, *own_args, **own_kwargs)
         for own, members in (
             (self._parameters, made._parameters),
             (self._buffers, made._buffers),
         ):
             for name, member in members.items():
                 target = own[name]
-                if target is not None and member is not None and _has_no_shape(target):
-                    set_array(target, member.array.astype(target.dtype))
-                    target._is_parameter = target._is_parameter.settled  # type: ignore[attr-defined]
-        vars(self)[self.size_name] = vars(made)[self.size_name]
+                if target is not None and member is not None and is_lazy(target):
+                    settle(target, member.array.astype(target.dtype))
+        vars(self)[self.size_name] = size
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Become a module that is not lazy, and call it."""
+        self.initialize_parameters(*args, **kwargs)
         del self._arguments
         self.__class__ = self.cls_to_become
-
-    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *rest: Any) -> None:
-        for members in (self._parameters, self._buffers):
-            for name, target in members.items():
-                source = state_dict.get(prefix + name)
-                if target is None or not isinstance(source, Tensor):
-                    continue
-                if _has_no_shape(target) and not _has_no_shape(source):
-                    set_array(target, source.array.astype(target.dtype))
-                    target._is_parameter = target._is_parameter.settled  # type: ignore[attr-defined]
-        super()._load_from_state_dict(state_dict, prefix, *rest)
-
-
-def _has_no_shape(member: Any) -> bool:
-    return isinstance(member, UninitializedParameter | UninitializedBuffer)
+        return self.forward(*args, **kwargs)
 
 
 class LazyLinear(LazyModule, Linear):

@@ -9,7 +9,35 @@ import numpy as np
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..functions.linear_algebra.old_linalg import norm_except_dim
-from .composed import _renormalize
+from ..kernels.elementwise.checks import floating
+from ..kernels.elementwise.precision import for_sums
+from . import bags
+from .composed import _renormalize, move
+
+
+def batch_norm_update_stats(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, momentum: float
+) -> tuple[Tensor, Tensor]:
+    """Move running statistics towards those of a batch (N, C, ...), as `batch_norm` does.
+
+    Returns the means of the channels, and their variances by the number of elements, (C,). Of the
+    dtype of the running ones; RuntimeError for an input without elements.
+    """
+    floating("batch_norm_update_stats", input.array)
+    if not input.array.size:
+        raise RuntimeError(
+            "input tensor must have at least one element, but got input_sizes = "
+            f"{list(input.shape)}"
+        )
+    given = next(each for each in (running_mean, running_var, input) if each is not None)
+    numbers = for_sums(input.array)
+    axes = (0, *range(2, numbers.ndim))
+    mean, var = numbers.mean(axes), numbers.var(axes)
+    count = numbers.size // mean.size
+    unbiased = var * (count / (count - 1) if count > 1 else np.nan)
+    move(running_mean, mean, momentum)
+    move(running_var, unbiased, momentum)
+    return wrap(mean.astype(given.dtype)), wrap(var.astype(given.dtype))
 
 
 def native_group_norm(
@@ -60,6 +88,63 @@ def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type
         raise RuntimeError("embedding_renorm_ of what was computed has no derivative: detach() it")
     _renormalize(input, np.unique(indices.numpy()), max_norm, norm_type)
     return input
+
+
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Apply `nn.functional.embedding_bag`, whose modes are 0, 1 and 2: sum, mean and max.
+
+    Returns also the bag of each index, the sizes of the bags without padding, and for maxima the
+    rows that they are in, (bags, embedding_dim), otherwise the sizes again. Of sums they are empty
+    and zeros. RuntimeError for arguments that do not fit.
+    """
+    if mode not in range(len(bags.MODES)):
+        raise RuntimeError("`mode` must be sum, mean, or max.")
+    for name, given, ndim in (("weight", weight, 2), ("offsets", offsets, 1)):
+        if given.ndim != ndim:
+            raise RuntimeError(
+                f"{name} has to be a {ndim}D Tensor, but got Tensor of dimension {given.ndim}"
+            )
+    if per_sample_weights is not None and mode:
+        raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
+    indices = indices.reshape(-1)
+    found = bags.embedding_bag(
+        indices,
+        weight,
+        offsets,
+        scale_grad_by_freq=scale_grad_by_freq and mode != 2,
+        mode=bags.MODES[mode],
+        sparse=sparse,
+        per_sample_weights=per_sample_weights,
+        include_last_offset=include_last_offset,
+        padding_idx=padding_idx,
+    )
+    numbers, starts = indices.array, offsets.array
+    dtype = np.result_type(numbers, starts)
+    if mode == 0:
+        nothing = np.zeros(starts.size, dtype)
+        return found, wrap(np.zeros(0, dtype)), wrap(nothing), wrap(nothing.copy())
+    starts = starts[: found.shape[0]]
+    bag_of = bags.bags_of_places(starts, numbers.size)
+    counted = bag_of >= 0
+    if padding_idx is not None:
+        counted &= numbers != padding_idx % weight.shape[0]
+    sizes = np.bincount(bag_of[counted], minlength=starts.size).astype(dtype)
+    rows = sizes.copy()
+    if mode == 2:
+        values = weight.array[numbers]
+        places, is_filled = bags.places_of_largest(values, bag_of, counted, starts.size)
+        rows = np.where(is_filled[:, None], np.append(numbers, 0)[places], 0).astype(dtype)
+    return found, wrap(bag_of.astype(dtype)), wrap(sizes), wrap(rows)
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:

@@ -81,6 +81,22 @@ class _Shapeless:
     def __bool__(self) -> bool:
         return self.settled
 
+    def materialize(
+        self, tensor: Tensor, shape: int | Sequence[int], device: Any = None, dtype: Any = None
+    ) -> None:
+        """Give the tensor a shape, and a dtype if it is not to keep its own; its values are any.
+
+        RuntimeError for a device other than the CPU.
+        """
+        check_device("materialize", device)
+        dtype = tensor.array.dtype if dtype is None else dtype
+        self.settle(tensor, np.empty(shape, dtype))
+
+    def settle(self, tensor: Tensor, array: np.ndarray[Any, Any]) -> None:
+        """Make the tensor, whose mark this is, an ordinary parameter or buffer of an array."""
+        set_array(tensor, array)
+        tensor._is_parameter = self.settled
+
 
 class _ShapelessType(type):
     """Metaclass of what has no shape yet: marked `Tensor`s."""
@@ -99,7 +115,7 @@ class _ShapelessType(type):
 
 
 class UninitializedParameter(Tensor, metaclass=_ShapelessType):
-    """Parameter of a lazy module before it has a shape."""
+    """Parameter of a lazy module before it has a shape: `materialize(shape)` gives it one."""
 
     __slots__ = ()
     settled = True
@@ -109,7 +125,7 @@ class UninitializedParameter(Tensor, metaclass=_ShapelessType):
 
 
 class UninitializedBuffer(Tensor, metaclass=_ShapelessType):
-    """Buffer of a lazy module before it has a shape."""
+    """Buffer of a lazy module before it has a shape: `materialize(shape)` gives it one."""
 
     __slots__ = ()
     settled = False
@@ -118,9 +134,20 @@ class UninitializedBuffer(Tensor, metaclass=_ShapelessType):
         return cls.make(requires_grad, dtype)
 
 
+def is_lazy(param: object) -> bool:
+    """Return whether something is a parameter or buffer that has no shape yet."""
+    return isinstance(param, UninitializedParameter | UninitializedBuffer)
+
+
+def settle(tensor: Tensor, array: np.ndarray[Any, Any]) -> None:
+    """Give a parameter or buffer that has no shape an array."""
+    mark: Any = tensor._is_parameter
+    mark.settle(tensor, array)
+
+
 def check_shape_known(tensor: Tensor, what: str) -> None:
     """Raise ValueError for a parameter or buffer of a lazy module that has no shape yet."""
-    if isinstance(tensor, UninitializedParameter | UninitializedBuffer):
+    if is_lazy(tensor):
         raise ValueError(
             f"the module of {what} must not have uninitialized parameters. A lazy module gets its "
             "shapes at its first call: call it with an example before."
@@ -136,9 +163,14 @@ def is_persistent(buffer: Tensor) -> bool:
 def empty_parameter(shape: Sequence[int], dtype: Any, device: Any = None) -> Tensor:
     """Make an uninitialised parameter; the default dtype if `dtype` is None.
 
-    RuntimeError for a device other than the CPU.
+    RuntimeError for a negative length, and for a device other than the CPU.
     """
     check_device("Parameter", device)
+    for length in shape:
+        if length < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {length}: {list(shape)}"
+            )
     return Parameter(wrap(np.empty(tuple(shape), float_dtype(dtype))))
 
 

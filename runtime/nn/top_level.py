@@ -10,6 +10,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
 from . import functional as F
+from .composed import normalize_channels
 from .resampling.functions import check_grid
 
 
@@ -49,8 +50,10 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool = False,
 ) -> Tensor:
-    """`nn.functional.batch_norm`, with the statistics after the weights."""
-    return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    """`nn.functional.batch_norm`, with the statistics after the weights, and with any `eps`."""
+    return normalize_channels(
+        input, running_mean, running_var, weight, bias, training, momentum, eps
+    )
 
 
 def instance_norm(

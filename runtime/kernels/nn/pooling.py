@@ -16,6 +16,7 @@ import numpy as np
 from ...dtypes.kinds import is_symbolic
 from ..elementwise.arithmetic import truncated_quotient
 from ..elementwise.checks import Array, floating
+from ..elementwise.precision import for_sums
 from ..indexing.gather_scatter import add_at
 from ..shape.padding import padded
 
@@ -76,12 +77,14 @@ def avg_pool(
     if not is_whole:
         floating("avg_pool2d", self)
     windows = _windows(self.shape, kernel_size, stride, padding, 1, ceil_mode, spatial)
-    x = padded(self, windows.padding, windows.after, 0)
+    x = padded(for_sums(self), windows.padding, windows.after, 0)
     total: Any = 0
     for _, places in windows.positions():
         total = total + x[places]
-    divisor = _divisor(windows, count_include_pad, divisor_override, self.dtype)
-    return truncated_quotient(total, divisor) if is_whole else total / divisor
+    divisor = _divisor(windows, count_include_pad, divisor_override, x.dtype)
+    if is_whole:
+        return truncated_quotient(total, divisor)
+    return (total / divisor).astype(self.dtype, copy=False)
 
 
 def avg_pool_backward(
@@ -97,14 +100,15 @@ def avg_pool_backward(
 ) -> Any:
     """The gradient of means, shared among the elements of their windows."""
     windows = _windows(shape, kernel_size, stride, padding, 1, ceil_mode, spatial)
-    share = self / _divisor(windows, count_include_pad, divisor_override, self.dtype)
+    grad = for_sums(self)
+    share = grad / _divisor(windows, count_include_pad, divisor_override, grad.dtype)
     lengths = map(sum, zip(windows.padding, windows.sizes, windows.after, strict=True))
     out = np.zeros_like(share, order="C", shape=(*shape[:-spatial], *lengths))
     for _, places in windows.positions():
         out[places] += share
     edges = zip(windows.padding, windows.sizes, strict=True)
     inside: list[Any] = [slice(before, before + size) for before, size in edges]
-    return out[(..., *inside)]
+    return out[(..., *inside)].astype(self.dtype, copy=False)
 
 
 def max_pool_with_indices(
@@ -160,11 +164,12 @@ def adaptive_avg_pool(
     """Average over windows that divide each of the last dimensions nearly equally."""
     floating("adaptive_avg_pool2d", self)
     counts = _adaptive_sizes(self.shape, output_size, spatial)
+    means = for_sums(self)
     for dim, count in enumerate(counts, self.ndim - spatial):
         if count != self.shape[dim]:
-            members, lengths = _adaptive_windows(self, self.shape[dim], count)
-            self = _along(members, self, dim) / _in_line(lengths, self.ndim, dim)
-    return self.copy()
+            members, lengths = _adaptive_windows(means, self.shape[dim], count)
+            means = _along(members, means, dim) / _in_line(lengths, self.ndim, dim)
+    return means.astype(self.dtype, order="C")
 
 
 def adaptive_avg_pool_backward(self: Array, shape: Sequence[int], spatial: int) -> Any:
@@ -172,11 +177,12 @@ def adaptive_avg_pool_backward(self: Array, shape: Sequence[int], spatial: int) 
     unpooled = self.ndim - spatial
     if unpooled < 1 or self.shape[:unpooled] != tuple(shape[:unpooled]):
         raise RuntimeError(f"a gradient of shape {self.shape} for an input of shape {shape}")
+    shares = for_sums(self)
     for dim in range(self.ndim - spatial, self.ndim):
         if self.shape[dim] != shape[dim]:
-            members, lengths = _adaptive_windows(self, shape[dim], self.shape[dim])
-            self = _along(members.T, self / _in_line(lengths, self.ndim, dim), dim)
-    return self.copy()
+            members, lengths = _adaptive_windows(shares, shape[dim], self.shape[dim])
+            shares = _along(members.T, shares / _in_line(lengths, self.ndim, dim), dim)
+    return shares.astype(self.dtype, order="C")
 
 
 def _adaptive_windows(like: Array, size: int, count: int) -> tuple[Array, Array]:

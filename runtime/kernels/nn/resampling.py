@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dtypes.promotion import type_name
 from ..elementwise.checks import Array
+from ..elementwise.precision import for_sums
 from ..indexing.gather_scatter import add_rows
 
 Taps = list[tuple[Array, Array | None]]
@@ -58,7 +59,7 @@ def resample_backward(
     antialias: bool,
 ) -> Any:
     """Each output added to the inputs that it is made of, which have the lengths `size`."""
-    out: Any = self
+    out: Any = for_sums(self)
     for dim, length in enumerate(size, 2):
         scale = None if scales is None else scales[dim - 2]
         rows = out.swapaxes(0, dim)
@@ -71,7 +72,7 @@ def resample_backward(
                 share = rows * weights.reshape(-1, *(1,) * (self.ndim - 1))
             add_rows(total, places, share)
         out = total.swapaxes(0, dim)
-    return out.copy()
+    return out.astype(self.dtype, order="C")
 
 
 def _taps(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...dtypes.number_conversion import converted
 from ..elementwise.checks import Array
+from ..elementwise.precision import for_sums
 from ..indexing.gather_scatter import add_rows
 
 
@@ -58,14 +59,15 @@ def pad_by_index(self: Array, pad: Sequence[int], mode: str) -> Any:
 
 def pad_by_index_backward(self: Array, shape: Sequence[int], pad: Sequence[int], mode: str) -> Any:
     """Each element of a padded array added to the one that it repeats."""
+    total = for_sums(self)
     for dim, index, inside in _sources(shape, pad, mode):
-        padded = self.swapaxes(0, dim)
+        padded = total.swapaxes(0, dim)
         out = np.zeros_like(padded, order="C", shape=(shape[dim], *padded.shape[1:]))
         out[index[inside]] = padded[inside]
         for border in (slice(inside.start), slice(inside.stop, None)):
             add_rows(out, index[border], padded[border])
-        self = out.swapaxes(0, dim)
-    return self.copy()
+        total = out.swapaxes(0, dim)
+    return total.astype(self.dtype, order="C")
 
 
 def _sources(shape: Sequence[int], pad: Sequence[int], mode: str) -> list[tuple[int, Array, slice]]:

@@ -8,9 +8,12 @@ import numpy as np
 
 from ...core.captured import has_values
 from ...core.tensor import Tensor, wrap
+from ...dtypes.promotion import type_name
 from ...generated.activations import _softmax
 from ...generated.arithmetic import where
 from ...generated.linalg import matmul
+from ...generated.numbers import _to_single
+from ...kernels.elementwise.checks import HALF
 from ..composed import dropout
 
 
@@ -29,10 +32,13 @@ def scaled_dot_product_attention(
 
     `attn_mask` is added to the scores, or, if bool, says which of them count. A query that may
     attend to nothing gets zeros. With `enable_gqa` several heads (dimension -3) of `query` share
-    one of `key` and `value`. RuntimeError for a mask together with `is_causal`, for tensors of
-    different dtypes, and for a mask of integers.
+    one of `key` and `value`. Halves are computed in single precision. RuntimeError for tensors of
+    different dtypes, for integers, and for a mask together with `is_causal`; but both apply where
+    PyTorch's fused attention takes them: without dropout, to tensors of four dimensions and one
+    width, and for a mask of two or four dimensions that needs no gradient.
     """
-    if attn_mask is not None and is_causal:
+    also = attn_mask if is_causal else None
+    if also is not None and (dropout_p or not _is_fused(query, value, also)):
         raise RuntimeError(
             "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
@@ -43,6 +49,8 @@ def scaled_dot_product_attention(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{query.dtype} key.dtype: {key.dtype} and value.dtype: {value.dtype} instead."
         )
+    if query.dtype.kind not in "fc":
+        raise RuntimeError(f"expected scalar type Float but found {type_name(query.dtype)}")
     if attn_mask is not None and attn_mask.dtype not in (np.bool_, np.float32, query.dtype):
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
@@ -52,12 +60,23 @@ def scaled_dot_product_attention(
         key, value = (_shared_heads(heads, query.shape[-3]) for heads in (key, value))
     if scale is None:
         scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else math.inf
+    is_half = query.dtype == HALF
+    if is_half:
+        query, key, value = (_to_single(each) for each in (query, key, value))
     scores = matmul(query * scale, key.transpose(-2, -1))
     if is_causal:
-        attn_mask = wrap(np.tri(*scores.shape[-2:], dtype=np.bool_))
+        scores = _masked(scores, wrap(np.tri(*scores.shape[-2:], dtype=np.bool_)))
     if attn_mask is not None:
         scores = _masked(scores, attn_mask)
-    return matmul(dropout(_weights(scores, attn_mask is not None), dropout_p), value)
+    weights = dropout(_weights(scores, is_causal or attn_mask is not None), dropout_p)
+    found = matmul(weights, value)
+    return found.to(HALF) if is_half else found
+
+
+def _is_fused(query: Tensor, value: Tensor, mask: Tensor) -> bool:
+    """Whether PyTorch has a fused function for these tensors, without dropout."""
+    has_shapes = query.ndim == value.ndim == 4 and mask.ndim in (2, 4)
+    return has_shapes and query.shape[-1] == value.shape[-1] and not mask.requires_grad
 
 
 def _masked(scores: Tensor, mask: Tensor) -> Tensor:

@@ -47,7 +47,7 @@ def multi_head_attention_forward(
     `attn_mask` is (L, S) or (N * heads, L, S), `key_padding_mask` (N, S); true, or minus infinity,
     hides a key. AssertionError and RuntimeError, as in PyTorch, for shapes that do not fit.
     """
-    is_batched = _is_batched(query, key, value, key_padding_mask, attn_mask)
+    is_batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not is_batched:
         query, key, value = (each.unsqueeze(1) for each in (query, key, value))
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
@@ -85,6 +85,7 @@ def multi_head_attention_forward(
         k, v = ops.cat([k, zero], 1), ops.cat([v, zero], 1)
         mask, padding = _with_column(mask), _with_column(padding)
     if padding is not None:
+        _check_padding(padding, (batch, k.shape[1]))
         each = padding.view(batch, 1, 1, k.shape[1]).expand(-1, num_heads, -1, -1)
         each = each.reshape(heads, 1, k.shape[1])
         mask = each if mask is None else mask + each
@@ -123,7 +124,12 @@ def additive_mask(
 
 
 def _is_batched(
-    query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, mask: Tensor | None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    padding: Tensor | None,
+    mask: Tensor | None,
+    num_heads: int,
 ) -> bool:
     if query.ndim not in (2, 3):
         raise AssertionError(
@@ -145,6 +151,12 @@ def _is_batched(
         raise AssertionError(
             f"{kind} `attn_mask` to be `None`, 2-D or 3-D but found {mask.ndim}-D tensor instead"
         )
+    if mask is not None and mask.ndim == 3 and query.ndim == 2:
+        shape = (num_heads, query.shape[0], key.shape[0])
+        if tuple(mask.shape) != shape:
+            raise AssertionError(
+                f"Expected `attn_mask` shape to be {shape} but got {tuple(mask.shape)}"
+            )
     return query.ndim == 3
 
 
@@ -159,9 +171,19 @@ def _three_dims(mask: Tensor, plain: tuple[int, int], heads: int) -> Tensor:
     shape = plain if mask.ndim == 2 else (heads, *plain)
     if tuple(mask.shape) != shape:
         raise RuntimeError(
-            f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be {shape}."
+            f"The shape of the {mask.ndim}D attn_mask is {tuple(mask.shape)}, but should be "
+            f"{shape}."
         )
     return mask.unsqueeze(0) if mask.ndim == 2 else mask
+
+
+def _check_padding(padding: Tensor, shape: tuple[int, int]) -> None:
+    for dim, wanted in enumerate(shape):
+        if padding.shape[dim] != wanted:
+            raise AssertionError(
+                f"Expected key_padding_mask.shape[{dim}] to be {wanted}, but got "
+                f"{padding.shape[dim]}"
+            )
 
 
 def _projected(

@@ -46,8 +46,7 @@ def _weighable(loss: _Loss) -> _Loss:
         if weight is None:
             found: Tensor = loss(input, target, size_average, reduce, reduction)
             return found
-        if weight.shape != input.shape:
-            raise ValueError("Weights and input must have the same size.")
+        _check_weight(weight, input)
         weighted = loss(input, target, reduction="none") * weight
         if reduction == "mean":
             return weighted.sum() / weight.sum()
@@ -56,10 +55,27 @@ def _weighable(loss: _Loss) -> _Loss:
     return call  # type: ignore[return-value]
 
 
+def _check_weight(weight: Tensor, input: Tensor) -> None:
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+
+
+def _checked_huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    if weight is not None:
+        _check_weight(weight, input)
+    return nn_names.huber_loss(input, target, reduction, delta, weight)
+
+
 mse_loss = _of_one_size(_weighable(nn_names.mse_loss))
 l1_loss = _of_one_size(_weighable(nn_names.l1_loss))
 smooth_l1_loss = _of_one_size(nn_names.smooth_l1_loss)
-huber_loss = _of_one_size(nn_names.huber_loss)
+huber_loss = _of_one_size(wraps(nn_names.huber_loss)(_checked_huber_loss))
 
 
 @wraps(nn_names.cross_entropy)

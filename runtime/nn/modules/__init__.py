@@ -18,6 +18,7 @@ from . import dropout as dropout
 from . import flatten as flatten
 from . import fold as fold
 from . import instancenorm as instancenorm
+from . import lazy as lazy
 from . import linear as linear
 from . import loss as loss
 from . import module as module

@@ -12,7 +12,7 @@ from ...generated import padding, pooling
 from ...inplace.ops import write
 from ...kernels.elementwise.checks import floating
 from ...kernels.nn.normalization import check_normalized_shape
-from ..composed import batch_norm
+from ..composed import normalize_channels
 
 
 def rms_norm(
@@ -23,7 +23,8 @@ def rms_norm(
 ) -> Tensor:
     """Divide the last dimensions by the root of their mean square, then scale them.
 
-    `eps` is added to the mean square; by default it is the dtype's epsilon.
+    `eps` is added to the mean square; by default it is the dtype's epsilon. The result has the
+    dtype of `input`, also where that of `weight` is another.
     """
     floating("rms_norm", input.array)
     shape = tuple(normalized_shape)
@@ -34,7 +35,10 @@ def rms_norm(
         eps = float(np.finfo(x.array.dtype).eps)
     scale = (x.pow(2).mean(list(range(-len(shape), 0)), keepdim=True) + eps).rsqrt()
     normalized = (x * scale).to(dtype)
-    return normalized if weight is None else normalized * weight
+    if weight is None:
+        return normalized
+    found = normalized * weight
+    return found if found.dtype == dtype else found.to(dtype)
 
 
 def instance_norm(
@@ -66,7 +70,7 @@ def instance_norm(
         for each in (running_mean, running_var, weight, bias)
     )
     one = input.reshape(1, batch * channels, *sizes)
-    out = batch_norm(one, mean, var, scale, shift, use_input_stats, momentum, eps)
+    out = normalize_channels(one, mean, var, scale, shift, use_input_stats, momentum, eps)
     for running, moved in ((running_mean, mean), (running_var, var)):
         if running is not None and moved is not None:
             write(running, moved.array.reshape(batch, channels).mean(0))

@@ -37,7 +37,7 @@ class RNNBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        _check_sizes(mode, hidden_size, num_layers, dropout, proj_size)
+        _check_sizes(mode, input_size, hidden_size, num_layers, dropout, proj_size)
         self.mode, self.input_size, self.hidden_size = mode, input_size, hidden_size
         self.num_layers, self.bias, self.batch_first = num_layers, bias, batch_first
         self.dropout, self.bidirectional, self.proj_size = float(dropout), bidirectional, proj_size
@@ -148,6 +148,13 @@ class RNNBase(Module):
         return hx
 
     def _check_width(self, input: Tensor, ndim: int = 3) -> None:
+        dtype = self.weight_ih_l0.dtype
+        if input.dtype != dtype:
+            raise ValueError(
+                f"{self.mode.partition('_')[0]} input dtype ({input.dtype}) does not match weight "
+                f"dtype ({dtype}). Convert input: input.to(gs.{dtype}), or convert model: "
+                f"model.to(gs.{input.dtype})"
+            )
         if input.ndim != ndim:
             raise RuntimeError(f"input must have {ndim} dimensions, got {input.ndim}")
         if input.shape[-1] != self.input_size:
@@ -213,7 +220,7 @@ class GRU(RNNBase):
 
 
 def _check_sizes(
-    mode: str, hidden_size: int, num_layers: int, dropout: float, proj_size: int
+    mode: str, input_size: int, hidden_size: int, num_layers: int, dropout: float, proj_size: int
 ) -> None:
     if isinstance(dropout, bool) or not 0 <= dropout <= 1:
         raise ValueError(
@@ -228,10 +235,10 @@ def _check_sizes(
         )
     if mode not in _GATES:
         raise ValueError(f"Unrecognized RNN mode: {mode}")
-    if hidden_size <= 0:
-        raise ValueError("hidden_size must be greater than zero")
-    if num_layers <= 0:
-        raise ValueError("num_layers must be greater than zero")
+    sizes = {"input_size": input_size, "hidden_size": hidden_size, "num_layers": num_layers}
+    for name, size in sizes.items():
+        if size <= 0:
+            raise ValueError(f"{name} must be greater than zero")
     if not 0 <= proj_size < hidden_size:
         raise ValueError(
             "proj_size should be a positive integer or zero to disable projections, and has to be "

@@ -10,6 +10,7 @@ from ...core.missing import explaining as _explaining
 from ...core.modes import no_grad
 from ...core.tensor import Tensor, wrap
 from ...dispatch.registry import ops
+from ...functions.linear_algebra.reflectors import geqrf
 from ...random import randn
 from ..module import Module
 from . import parametrize
@@ -149,20 +150,27 @@ class _Orthogonal(Module):
 
     @no_grad()
     def right_inverse(self, Q: Tensor) -> Tensor:
-        """Put an orthogonal matrix near `Q` into `base`; return what is mapped to the identity."""
+        """Return what is mapped to the orthogonal matrix `Q`.
+
+        With trivialization that matrix is put into `base`, and what is mapped to the identity is
+        returned. ValueError for another shape, NotImplementedError for maps that have no inverse.
+        """
         if Q.shape != self.shape:
             raise ValueError(
                 f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of "
                 f"shape {Q.shape}."
             )
-        if "base" not in self._buffers:
-            raise NotImplementedError(
-                "It is not possible to assign to the matrix exponential or the Cayley "
-                "parametrizations when use_trivialization=False."
-            )
         shape = Q.shape
-        if Q.shape[-2] < Q.shape[-1]:
+        is_wide = Q.shape[-2] < Q.shape[-1]
+        if is_wide:
             Q = Q.mT
+        if "base" not in self._buffers:
+            if self.orthogonal_map != "householder":
+                raise NotImplementedError(
+                    "It is not possible to assign to the matrix exponential or the Cayley "
+                    "parametrizations when use_trivialization=False."
+                )
+            return _reflections(Q).mT if is_wide else _reflections(Q)
         rows, columns = Q.shape[-2:]
         if rows != columns:
             more = randn(*Q.shape[:-2], rows, rows - columns, dtype=Q.dtype)
@@ -216,6 +224,16 @@ def _householder(X: Tensor) -> Tensor:
         found = found - scale * vector @ (vector.mT @ found)
     signs = np.trunc(np.diagonal(X.array, axis1=-2, axis2=-1))
     return found * wrap(signs[..., None, :].astype(X.dtype))
+
+
+def _reflections(Q: Tensor) -> Tensor:
+    """The vectors of the reflections that make an orthogonal matrix, and its signs: see above."""
+    packed, scales = (each.numpy() for each in geqrf(Q))
+    index = np.arange(Q.shape[-1])
+    signs = np.sign(packed[..., index, index])
+    # No reflection is found where none is needed; the one of no vector changes a sign.
+    packed[..., index, index] = np.where(scales == 0, -signs, signs)
+    return wrap(packed)
 
 
 def orthogonal(

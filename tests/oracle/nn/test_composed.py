@@ -42,6 +42,11 @@ CALLS: dict[str, tuple[str, list[Any], dict[str, Any]]] = {
         [QUERY, KEY[:, :2], VALUE[:, :2]],
         {"enable_gqa": True},
     ),
+    "a mask beside is_causal": (
+        "scaled_dot_product_attention",
+        [QUERY, KEY[:, :2], KEY[:, 2:]],
+        {"attn_mask": HIDING, "is_causal": True, "enable_gqa": True},
+    ),
     "leaky_relu": ("leaky_relu", [_normal(2, 3)], {"negative_slope": 0.2}),
     "dropout of nothing": ("dropout", [_normal(2, 3)], {"p": 0.0}),
     "dropout of all": ("dropout", [_normal(2, 3)], {"p": 1.0}),

@@ -170,3 +170,90 @@ def test_layers_for_images(torch):
         ]
 
     assert_same(behaviour, torch)
+
+
+def _scaled(library: Any, become: bool) -> Any:
+    """A lazy module of one's own, which multiplies by as many numbers as the input has columns."""
+
+    class Scaled(library.nn.Module):
+        def __init__(self, columns: int) -> None:
+            super().__init__()
+            self.weight = library.nn.Parameter(library.ones(columns))
+
+        def forward(self, x: Any) -> Any:
+            return x * self.weight
+
+    class LazyScaled(library.nn.modules.lazy.LazyModuleMixin, Scaled):
+        cls_to_become = Scaled if become else None
+
+        def __init__(self) -> None:
+            super().__init__(0)
+            self.weight = library.nn.UninitializedParameter()
+
+        def initialize_parameters(self, x: Any) -> None:
+            if self.has_uninitialized_params():
+                with library.no_grad():
+                    self.weight.materialize((x.shape[-1],))
+                    self.weight.fill_(2.0)
+
+    return LazyScaled()
+
+
+@pytest.mark.parametrize("become", [True, False])
+def test_lazy_modules_of_ones_own(torch, become):
+    def behaviour(library: Any) -> Any:
+        module, other = _scaled(library, become), _scaled(library, become)
+        weight = module.weight
+        is_lazy = library.nn.parameter.is_lazy
+        before = [type(module).__name__, is_lazy(weight), module.has_uninitialized_params()]
+        out = module(library.ones(2, 3))
+        out.sum().backward()
+        other.load_state_dict(module.state_dict())
+        return [
+            before,
+            type(module).__name__,
+            out.tolist(),
+            module.weight is weight,
+            is_lazy(weight),
+            isinstance(weight, library.nn.Parameter),
+            weight.grad.tolist(),
+            hasattr(weight, "materialize"),
+            other.weight.tolist(),
+            module(library.ones(1, 3)).tolist(),
+            isinstance(library.nn.LazyLinear(2), library.nn.modules.lazy.LazyModuleMixin),
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_lazy_modules_of_ones_own_that_stay_lazy(torch):
+    def behaviour(library: Any) -> Any:
+        mixin = library.nn.modules.lazy.LazyModuleMixin
+
+        class Undefined(mixin, library.nn.Module):
+            pass
+
+        class Idle(Undefined):
+            def __init__(self) -> None:
+                super().__init__()
+                self.weight = library.nn.UninitializedParameter()
+
+            def initialize_parameters(self, x: Any) -> None:
+                pass
+
+        x = library.ones(2)
+        return [attempt(lambda: Undefined()(x)), attempt(lambda: Idle()(x))]
+
+    assert_same(behaviour, torch)
+
+
+def test_initialize_parameters_gives_shapes_alone(torch):
+    def behaviour(library: Any) -> Any:
+        module = library.nn.LazyLinear(2)
+        module.initialize_parameters(library.ones(4, 3))
+        shapes = [list(each.shape) for each in module.parameters()]
+        named = [type(module).__name__, shapes, module.has_uninitialized_params()]
+        module(library.ones(4, 3))
+        return [*named, type(module).__name__]
+
+    assert_same(behaviour, torch)

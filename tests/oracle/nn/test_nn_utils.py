@@ -231,6 +231,26 @@ def test_an_orthogonal_weight_can_be_assigned():
     np.testing.assert_allclose(layer.weight.detach().numpy(), q, atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5), (1, 3), (3, 1)])
+def test_reflections_make_the_weight_without_trivialization(torch, shape):
+    weight = np.random.default_rng(7).normal(size=shape)
+    found = []
+    for library in (gs, torch):
+        layer = library.nn.Linear(shape[1], shape[0], bias=False).double()
+        layer.weight = library.nn.Parameter(library.tensor(weight))
+        library.nn.utils.parametrizations.orthogonal(
+            layer, orthogonal_map="householder", use_trivialization=False
+        )
+        original = layer.parametrizations.weight.original
+        found.append((layer.weight.detach().numpy(), original.detach().numpy()))
+        q, _ = np.linalg.qr(weight if shape[0] >= shape[1] else weight.T)
+        q = q if shape[0] >= shape[1] else q.T
+        layer.weight = library.tensor(-q)
+        np.testing.assert_allclose(layer.weight.detach().numpy(), -q, atol=1e-12)
+    for mine, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=1e-12)
+
+
 class warnings_ignored:
     """Leave out PyTorch's deprecations."""
 

@@ -28,6 +28,17 @@ def test_weighted_errors() -> None:
     np.testing.assert_allclose(input.grad, [2 / 3, 8 / 3, 0], rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [gs.int8, gs.bool, gs.float16, gs.float64])
+def test_cosines_of_vectors_of_different_dtypes(dtype: Any) -> None:
+    ones, vector = gs.ones(1, 2, dtype=dtype), gs.tensor([3.0, 4.0], requires_grad=True)
+    found = F.cosine_similarity(ones, vector, dim=-1)
+    assert found.dtype == gs.promote_types(dtype, gs.float32)
+    assert found.item() == pytest.approx(7 / (5 * 2**0.5), rel=1e-6)
+    found.sum().backward()
+    assert vector.grad is not None
+    assert vector.grad.tolist() == pytest.approx([0.0226274, -0.0169706], rel=1e-4)
+
+
 def test_cross_entropy_of_no_classes() -> None:
     nothing = gs.zeros(2, 0)
     assert F.cross_entropy(nothing, nothing, reduction="none").tolist() == [0, 0]
@@ -92,6 +103,26 @@ def test_no_windows_and_no_bags() -> None:
     assert bags.shape == (0, 2)
 
 
+TABLE = [[1.0, 9.0], [5.0, 2.0], [7.0, 3.0]]
+BAGS: list[tuple[int, dict[str, Any], list[Any]]] = [
+    (0, {}, [[[6.0, 11.0], [0.0, 0.0], [7.0, 3.0]], [], [0, 0, 0], [0, 0, 0]]),
+    (1, {}, [[[3.0, 5.5], [0.0, 0.0], [7.0, 3.0]], [0, 0, 2], [2, 0, 1], [2, 0, 1]]),
+    (2, {}, [[[5.0, 9.0], [0, 0], [7, 3]], [0, 0, 2], [2, 0, 1], [[1, 0], [0, 0], [2, 2]]]),
+    (1, {"padding_idx": 0}, [[[5.0, 2.0], [0, 0], [7, 3]], [0, 0, 2], [1, 0, 1], [1, 0, 1]]),
+    (1, {"include_last_offset": True}, [[[3.0, 5.5], [7, 3]], [0, 0, 1], [2, 1], [2, 1]]),
+]
+
+
+@pytest.mark.parametrize(("mode", "options", "expected"), BAGS)
+def test_bags_with_what_their_gradient_needs(
+    mode: int, options: dict[str, Any], expected: list[Any]
+) -> None:
+    indices, offsets = gs.tensor([0, 1, 2]), gs.tensor([0, 2, 2])
+    found = gs.embedding_bag(gs.tensor(TABLE), indices, offsets, mode=mode, **options)
+    assert [part.tolist() for part in found] == expected
+    assert [part.dtype for part in found[1:]] == [gs.int64] * 3
+
+
 def test_samples_of_a_larger_batch_place_the_first_windows() -> None:
     image = gs.arange(5.0).reshape(1, 1, 1, 5).expand(1, 1, 5, 5)
     samples = gs.tensor([[[0.0, 0.0]], [[0.9, 0.9]]])
@@ -105,13 +136,30 @@ def test_images_of_no_channels_are_sampled() -> None:
 
 
 def test_statistics_that_are_not_tracked_any_more() -> None:
-    layer = nn.BatchNorm1d(1, affine=False, eps=0.0)
+    layer = nn.BatchNorm1d(1, affine=False, eps=1e-20)
     layer.track_running_stats = False
     batch = gs.tensor([[1.0], [3.0]])
     assert layer(batch).tolist() == [[-1], [1]]
     assert layer.running_mean.tolist() == [0]  # neither updated ...
     layer.eval()
     assert layer(batch).tolist() == [[1], [3]]  # ... nor lost for evaluation
+
+
+def test_running_statistics_alone() -> None:
+    mean, var = gs.zeros(1), gs.ones(1)
+    found = gs.batch_norm_update_stats(gs.tensor([[1.0], [3.0]]), mean, var, 0.5)
+    assert [part.tolist() for part in found] == [[2.0], [1.0]]
+    assert (mean.item(), var.item()) == (1.0, 0.5 * 1 + 0.5 * 2)
+
+
+@pytest.mark.parametrize("kind", [nn.UninitializedParameter, nn.parameter.UninitializedBuffer])
+def test_shapes_are_given_once(kind: Any) -> None:
+    tensor = kind()
+    tensor.materialize((2, 3), dtype=gs.float64)
+    assert (tensor.shape, tensor.dtype) == ((2, 3), gs.float64)
+    assert isinstance(tensor, nn.Parameter) is (kind is nn.UninitializedParameter)
+    with pytest.raises(AttributeError, match="materialize"):
+        tensor.materialize((2, 3))
 
 
 def test_a_transformer_of_no_sequences() -> None:

@@ -45,7 +45,7 @@ def test_a_network_of_all_layers_learns() -> None:
 
 
 def test_batch_norm_has_no_mean_and_unit_variance() -> None:
-    layer = nn.BatchNorm1d(3, eps=0.0)
+    layer = nn.BatchNorm1d(3, eps=1e-10)
     batch = gs.randn(50, 3) * 4 + 7
     out = layer(batch).detach().numpy()
     np.testing.assert_allclose(out.mean(0), 0, atol=1e-5)
@@ -115,3 +115,31 @@ def test_grids_that_do_not_fit(images: tuple[int, ...], grid: tuple[int, ...], m
         nn.functional.grid_sample(gs.ones(images), gs.ones(grid), align_corners=False)
     with pytest.raises(RuntimeError, match=match):
         gs.grid_sampler(gs.ones(images), gs.ones(grid), 0, 0, False)
+
+
+@pytest.mark.parametrize("kind", ["RNNCell", "LSTMCell", "GRUCell"])
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_cells_without_hidden_numbers(kind: str, batch: tuple[int, ...]) -> None:
+    x = gs.ones(*batch, 2, requires_grad=True)
+    found = getattr(nn, kind)(2, 0)(x)
+    for state in found if isinstance(found, tuple) else (found,):
+        assert state.shape == (*batch, 0)
+        (grad,) = gs.autograd.grad(state.sum(), x, retain_graph=True)
+        assert grad.tolist() == gs.zeros(*batch, 2).tolist()
+
+
+@pytest.mark.parametrize("moving", ["mean", "var"])
+def test_tangents_of_running_statistics_are_not_lost(moving: str) -> None:
+    forward_ad = gs.autograd.forward_ad
+    given = {"mean": gs.zeros(1), "var": gs.ones(1)}
+    with forward_ad.dual_level():
+        given[moving] = forward_ad.make_dual(given[moving], gs.ones(1))
+        x = gs.ones(2, 1)
+        assert nn.functional.batch_norm(x, given["mean"], given["var"], eps=0.0).tolist() == [
+            [1],
+            [1],
+        ]
+        with pytest.raises(RuntimeError, match="not differentiable wrt running_mean"):
+            nn.functional.batch_norm(
+                forward_ad.make_dual(x, x), given["mean"], given["var"], eps=0.0
+            )

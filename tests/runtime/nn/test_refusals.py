@@ -14,6 +14,7 @@ F = nn.functional
 
 CLASSES = gs.tensor([0, 1])
 ROWS = gs.zeros(2, 3)
+CAUSAL = gs.ones(2, 2, dtype=gs.bool).tril()
 
 
 def _indices(*shape: int) -> Any:
@@ -190,7 +191,17 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "must have the same size",
     ),
+    "weights that would broadcast": (
+        lambda: F.huber_loss(ROWS, ROWS, weight=gs.ones(3)),
+        ValueError,
+        "must have the same size",
+    ),
     # ---- embeddings
+    "a table of fewer than no rows": (
+        lambda: nn.Embedding(-1, 2),
+        RuntimeError,
+        r"negative dimension -1: \[-1, 2\]",
+    ),
     "a row that is not there": (
         lambda: F.embedding_bag(gs.tensor([[0, 3]]), gs.ones(3, 2)),
         RuntimeError,
@@ -215,6 +226,23 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: F.embedding_bag(gs.tensor([0, 1]), gs.ones(3, 2), gs.tensor([0, 2, 1])),
         RuntimeError,
         "do not decrease",
+    ),
+    "a mode that is not there": (
+        lambda: gs.embedding_bag(gs.ones(3, 2), gs.tensor([0]), gs.tensor([0]), mode=3),
+        RuntimeError,
+        "`mode` must be sum, mean, or max",
+    ),
+    "offsets in two dimensions": (
+        lambda: gs.embedding_bag(gs.ones(3, 2), gs.tensor([0]), gs.tensor([[0]])),
+        RuntimeError,
+        "offsets has to be a 1D Tensor, but got Tensor of dimension 2",
+    ),
+    "weights of a mean": (
+        lambda: gs.embedding_bag(
+            gs.ones(3, 2), gs.tensor([0]), gs.tensor([0]), mode=1, per_sample_weights=gs.ones(1)
+        ),
+        RuntimeError,
+        "only supported with mode='sum'",
     ),
     "padding outside of the table": (
         lambda: F.embedding_bag(gs.tensor([[0]]), gs.ones(3, 2), padding_idx=3),
@@ -252,7 +280,67 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         RuntimeError,
         "Expected query, key, and value to have the same dtype",
     ),
+    "an input of no features": (lambda: nn.LSTM(0, 2), ValueError, "input_size must be greater"),
+    "an input of another dtype": (
+        lambda: nn.GRU(2, 3)(gs.ones(1, 1, 2, dtype=gs.float64)),
+        ValueError,
+        "GRU input dtype .* does not match weight dtype",
+    ),
+    "a bias of another dtype": (
+        lambda: F.bilinear(ROWS, ROWS, gs.ones(1, 3, 3), gs.ones(1, dtype=gs.float64)),
+        RuntimeError,
+        "same dtype",
+    ),
+    "attention of integers": (
+        lambda: F.scaled_dot_product_attention(*[_indices(2, 3)] * 3),
+        RuntimeError,
+        "expected scalar type Float but found Long",
+    ),
+    "two masks in three dimensions": (
+        lambda: F.scaled_dot_product_attention(*[ROWS[None]] * 3, CAUSAL, is_causal=True),
+        RuntimeError,
+        "attn_mask should not be set when is_causal=True",
+    ),
+    "two masks of values of another width": (
+        lambda: F.scaled_dot_product_attention(
+            *[ROWS[None, None]] * 2, gs.ones(1, 1, 2, 4), CAUSAL, is_causal=True
+        ),
+        RuntimeError,
+        "attn_mask should not be set when is_causal=True",
+    ),
+    "two masks beside dropout": (
+        lambda: F.scaled_dot_product_attention(*[ROWS[None, None]] * 3, CAUSAL, 0.1, True),
+        RuntimeError,
+        "attn_mask should not be set when is_causal=True",
+    ),
+    "a mask for another number of heads": (
+        lambda: nn.MultiheadAttention(4, 2)(*[gs.ones(3, 4)] * 3, attn_mask=gs.ones(3, 3, 3)),
+        AssertionError,
+        r"Expected `attn_mask` shape to be \(2, 3, 3\) but got \(3, 3, 3\)",
+    ),
+    "padding of another batch": (
+        lambda: nn.MultiheadAttention(4, 2)(
+            *[gs.ones(3, 2, 4)] * 3, key_padding_mask=gs.zeros(3, 3, dtype=gs.bool)
+        ),
+        AssertionError,
+        r"key_padding_mask.shape\[0\] to be 2, but got 3",
+    ),
     # ---- normalisation and images
+    "statistics of nothing": (
+        lambda: gs.batch_norm_update_stats(gs.ones(0, 2), None, None, 0.1),
+        RuntimeError,
+        r"at least one element, but got input_sizes = \[0, 2\]",
+    ),
+    "training without an eps": (
+        lambda: F.batch_norm(ROWS, None, None, training=True, eps=0.0),
+        ValueError,
+        "eps must be positive during training, but got 0.0",
+    ),
+    "a negative eps": (
+        lambda: nn.BatchNorm1d(3, eps=-1.0).eval()(ROWS),
+        ValueError,
+        "eps must be non-negative, but got -1.0",
+    ),
     "one of two statistics": (
         lambda: F.batch_norm(ROWS, gs.zeros(3), None, training=True),
         ValueError,
