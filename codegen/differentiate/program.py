@@ -172,7 +172,10 @@ class Flattener:
             case Binary("**", left, Const(2)):
                 return self._square(self._flat(left, known), named)
             case Binary("**", left, right):
-                return self._one(self._call(Call("pow", (left, right)), known, named))
+                sides = self._flat(left, known), self._flat(right, known)
+                if not any(map(self._depends, sides)):
+                    return Binary("**", *sides)
+                return self._one(self._call(Call("pow", sides), {}, named))
             case Binary(op, left, right):
                 return Binary(op, self._flat(left, known), self._flat(right, known))
             case Unary(op, operand):

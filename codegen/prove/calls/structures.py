@@ -154,6 +154,12 @@ def changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
     lists = {n: v for n, v in args.items() if _is_list_of_shapes(spec, n, v)}
     if has_factors(args):
         yield from _larger_matrices(args)
+        if takes_any_values(spec):
+            yield from _flags(spec, args)
+            yield from _words(spec, args, given, numbers, strings)
+        if not spec.is_called_by_formulas:
+            yield from _optional_tensors(spec, args, shapes)
+            yield from _beside_matrices(shapes)
         return
     if spec.is_called_by_formulas:  # with arguments that fit each other
         if any(isinstance(value, Mapping) for value in args.values()):
@@ -201,7 +207,7 @@ def takes_any_values(spec: OpSpec) -> bool:
 
 def attributes(spec: OpSpec, examples: tuple[Example, ...], args: Args) -> Iterator[Args]:
     """The call with another flag, number, text or optional tensor, or with other whole numbers."""
-    if has_factors(args) or not takes_any_values(spec):
+    if not takes_any_values(spec):
         return
     numbers, strings = mentioned_constants(spec)
     shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
@@ -247,6 +253,17 @@ def _larger_matrices(args: Args) -> Iterator[Args]:
             for name, value in args.items()
             if isinstance(value, Mapping) or (_is_ints(value) and len(value) > 1)
         }
+
+
+def _beside_matrices(shapes: Args) -> Iterator[Args]:
+    """Other shapes of a tensor beside matrices that are given by their factors."""
+    for name, shape in shapes.items():
+        yield {name: shape[1:]}
+        yield {name: shape[:-1]}
+        yield {name: [2, *shape]}
+        for place, size in enumerate(shape):
+            for other in (1, size + 1, size + 2, 0):
+                yield {name: [*shape[:place], other, *shape[place + 1 :]]}
 
 
 def has_factors(args: Args) -> bool:
