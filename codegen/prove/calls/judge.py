@@ -32,6 +32,7 @@ from .measures import (
     short,
     to_single,
 )
+from .own_kernels import check_own_kernels
 from .parts import check_parts
 from .roots import takes_root_of_zero
 
@@ -79,6 +80,8 @@ class Judge(CallWithDerivatives):
         """Return the number of comparisons. Raises Mismatch; NoCall where none can be made."""
         middle = self.start()
         check_unchanging(self, middle)
+        if self.is_usual:
+            check_own_kernels(self, middle)
         if not (self.leaves and self.names):
             return self.checked
         self.gradients = self._vjp(self.leaves, self.weights)

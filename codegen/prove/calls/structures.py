@@ -18,6 +18,7 @@ from ...spec.model import Example, OpSpec, Param
 from ...spec.vocabulary import FACTORIZATIONS
 from .data import Args, all_data, data_of_numbers, other_data, resized, shape_of
 from .mentioned import mentioned_constants
+from .own_kernels import kernel_constants
 
 MOST_ELEMENTS = 2000
 """Elements of all tensors of a call together, at most."""
@@ -190,6 +191,7 @@ def changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
         _dims(spec, shapes),
         _extents_of(shapes, lists, numbers),
         _single_shapes(shapes),
+        _extents_of_kernels(spec, shapes),
     ):
         yield from group
 
@@ -368,6 +370,18 @@ def _extents_of(shapes: Args, lists: Args, numbers: list[float]) -> Iterator[Arg
     for number, size in itertools.product(whole, sizes):
         for extent in (number, number - 1, number + 1):
             yield _mapped(shapes, lists, _exchange(size, extent))
+
+
+def _extents_of_kernels(spec: OpSpec, shapes: Args) -> Iterator[Args]:
+    """The larger numbers of kernels of one's own, and what is behind them, as extents.
+
+    They may be the sizes of blocks, whose last one is not full.
+    """
+    for number in kernel_constants(spec)[0]:
+        if LARGEST_EXTENT < number < MOST_ELEMENTS and number.is_integer():
+            for size in sorted({size for shape in shapes.values() for size in shape}):
+                for extent in (int(number) + 1, int(number)):
+                    yield _mapped(shapes, {}, _exchange(size, extent))
 
 
 def _dimensions(shapes: Args, numbers: list[float]) -> Iterator[Args]:
