@@ -26,7 +26,7 @@ WRONG = (
     *("twice_by_whole_numbers", "product_of_conditions", "chain_of_conditions"),
     *("reduced_with_bias", "scaled_product_backward", "product_of_two_precisions"),
     *("all_finite", "sum_of_numbers", "substitution", "scaled_inverse", "inverse_or_solution"),
-    *("pearson_by_hand",),
+    *("pearson_by_hand", "far_factor", "far_power_of_extent"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
 
@@ -40,7 +40,7 @@ RIGHT = (
     *("line_bilinear_form", "line_swiglu_of_any", "springs_in_series", "scaled_and_shifted"),
     *("tversky", "poisson_deviance", "pearson", "right_substitution", "finite_alone"),
     *("one_line_scaled_attention", "one_line_of_numpy", "one_line_of_scipy", "one_line_slogdet"),
-    *("one_line_attn_causal",),
+    *("one_line_attn_causal", "remainder_of_quotient", "two_layers"),
 )
 """Rules that an author would write, each of another kind."""
 
