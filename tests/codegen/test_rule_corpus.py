@@ -41,6 +41,7 @@ RIGHT = (
     *("tversky", "poisson_deviance", "pearson", "right_substitution", "finite_alone"),
     *("one_line_scaled_attention", "one_line_of_numpy", "one_line_of_scipy", "one_line_slogdet"),
     *("one_line_attn_causal", "remainder_of_quotient", "two_layers"),
+    *("stable_logistic_loss", "stable_ramp", "picked_twice"),
 )
 """Rules that an author would write, each of another kind."""
 

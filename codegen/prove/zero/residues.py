@@ -242,7 +242,8 @@ class Residues:
 class PositiveResidues(Residues):
     """Values at a point at which symbols and functions are squares, and roots those of squares.
 
-    There is no square root of minus one, so nothing is known of complex numbers and sines.
+    There is no square root of minus one, so nothing is known of complex numbers. The sine and the
+    cosine of an argument are a point of the circle that is drawn by it.
     """
 
     def _compute(self, expr: Expr) -> int:
@@ -251,8 +252,12 @@ class PositiveResidues(Residues):
         return super()._compute(expr)
 
     def trigonometric(self, argument: Expr) -> tuple[int, int]:
-        """Raise NoResidue."""
-        raise NoResidue
+        angle = self.value(argument)
+        is_turned = angle > self.prime // 2
+        tangent = self._drawn("angle", self.prime - angle if is_turned else angle)
+        share = self.quotient(2, 1 + tangent * tangent)
+        sine, cosine = 2 * tangent * share, (1 - tangent * tangent) * share
+        return (-sine if is_turned else sine) % self.prime, cosine % self.prime
 
     def _root_of(self, base: int, exponent: int, degree: int) -> int:
         if exponent % self.prime != 1 or degree == 1 or _PARTS % degree:

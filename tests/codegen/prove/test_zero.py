@@ -157,6 +157,9 @@ def test_roots_of_sums_have_residues() -> None:
         sqrt(x**2 + 1) * sqrt(y**2 + 1), sqrt((x**2 + 1) * (y**2 + 1))
     )
     assert not residues.have_equal_residues(got, by_hand + u * length)
+    assert residues.have_equal_residues(length * sin(u) ** 2, length - length * sympy.cos(u) ** 2)
+    assert residues.have_equal_residues(length * sin(-u), -length * sin(u))
+    assert not residues.have_equal_residues(length * sin(u), length * sin(u + x))
     assert not residues.have_equal_residues(length, -length)
     assert not residues.have_equal_residues(length, sqrt(x**2 + y**2) + 1)
 
