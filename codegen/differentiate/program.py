@@ -45,7 +45,7 @@ from .conditions import Conditions
 from .shapes import Shapes
 from .steps import Program, Step, depends
 from .terms import NoDerivative
-from .unpacking import parts_of
+from .unpacking import parts_of, required
 
 MOST_STEPS = 60
 
@@ -172,7 +172,10 @@ class Flattener:
             case Binary("**", left, Const(2)):
                 return self._square(self._flat(left, known), named)
             case Binary("**", left, right):
-                return self._one(self._call(Call("pow", (left, right)), known, named))
+                sides = self._flat(left, known), self._flat(right, known)
+                if not any(map(self._depends, sides)):
+                    return Binary("**", *sides)
+                return self._one(self._call(Call("pow", sides), {}, named))
             case Binary(op, left, right):
                 return Binary(op, self._flat(left, known), self._flat(right, known))
             case Unary(op, operand):
@@ -410,8 +413,8 @@ def _gives_whole_numbers(args: Mapping[str, Any]) -> bool:
 def _alike(op: OpSpec) -> dict[str, str]:
     """The arguments that have the shape of another one, as `requires` says."""
     found: dict[str, str] = {}
-    for requirement in op.requires:
-        match requirement.formula.block.expression:
+    for condition in required(op):
+        match condition:
             case Compare("==", Attribute(Name(one), "shape"), Attribute(Name(other), "shape")):
                 for end in ("", "_p"):
                     found[other + end] = found.get(one + end, one + end)

@@ -7,10 +7,10 @@ fewer. Items of a list are told apart where `requires` says how many there are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
 
-from ..ir.nodes import Binary, Call, Compare, Const, Expr, Name, Sequence, Star, Subscript
+from ..ir.nodes import Binary, Call, Compare, Const, Expr, Logic, Name, Sequence, Star, Subscript
 from ..ir.walk import walk
 from ..spec.model import OpSpec
 
@@ -27,13 +27,24 @@ def counted_lists(op: OpSpec) -> dict[str, int]:
         if isinstance(node, Subscript) and isinstance(node.value, Name)
     }
     found: dict[str, int] = {}
-    for requirement in op.requires:
-        match requirement.formula.block.expression:
+    for condition in required(op):
+        match condition:
             case Compare("==", Call("len", (Name(name),)), Const(int(count))) if (
                 name in lists & read
             ):
                 found[name] = count
     return found
+
+
+def required(op: OpSpec) -> Iterator[Expr]:
+    """What `requires` asks for, with `and` taken apart."""
+    left = [requirement.formula.block.expression for requirement in op.requires]
+    while left:
+        condition = left.pop(0)
+        if isinstance(condition, Logic) and condition.op == "and":
+            left[:0] = condition.operands
+        elif condition is not None:
+            yield condition
 
 
 def parts_of(function: str, args: Mapping[str, Expr], count: int) -> tuple[Expr, ...] | None:

@@ -25,6 +25,8 @@ WRONG = (
     *("tripled_up_to_nine", "tripled_in_few_dimensions", "scaled_by_size"),
     *("twice_by_whole_numbers", "product_of_conditions", "chain_of_conditions"),
     *("reduced_with_bias", "scaled_product_backward", "product_of_two_precisions"),
+    *("all_finite", "sum_of_numbers", "substitution", "scaled_inverse", "inverse_or_solution"),
+    *("pearson_by_hand", "far_factor", "far_power_of_extent"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
 
@@ -36,7 +38,10 @@ RIGHT = (
     *("one_line_huber_of", "one_line_hardshrink", "one_line_lstsq", "one_line_conv"),
     *("one_line_rotated_halves", "one_line_triangle_wave", "one_line_cnorm"),
     *("line_bilinear_form", "line_swiglu_of_any", "springs_in_series", "scaled_and_shifted"),
-    *("tversky", "poisson_deviance"),
+    *("tversky", "poisson_deviance", "pearson", "right_substitution", "finite_alone"),
+    *("one_line_scaled_attention", "one_line_of_numpy", "one_line_of_scipy", "one_line_slogdet"),
+    *("one_line_attn_causal", "remainder_of_quotient", "two_layers"),
+    *("stable_logistic_loss", "stable_ramp", "picked_twice"),
 )
 """Rules that an author would write, each of another kind."""
 

@@ -3,21 +3,22 @@
 A condition is a comparison, or what an `if` or `and` asks; of whole numbers and flags that an
 argument holds, also what `&` and `|` join, as no symbol stands for them. What jumps is a condition
 as well: a quotient that is rounded down, `int` of a number, bits. While it has one value, nothing
-is seen of what a formula does with others; nor is it while a slice of a list is empty. A formula is
+is seen of what a formula does with others; nor is it while a slice of a list is empty, or while a
+number is too small to change what it is added to. A formula is
 read once more for this, as Python on arrays that notes each answer. A comparison of tensors has an
 answer for each element.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...ir import nodes as ir
-from ...ir.walk import children, free_names, walk
+from ...ir.walk import assignments, children, free_names, walk
 from ...render.base import ATOM, COMPARE, indented
 from ...render.to_text import formula_text
 from ...spec.model import Formula, OpSpec
@@ -32,11 +33,16 @@ from ..identities.definition import (
 from ..identities.run import Leaf
 
 _SEEN, _SEEN_STEP, _SEEN_MOD, _SEEN_PART = "seen__", "seen_step__", "seen_mod__", "seen_part__"
+_SEEN_SUM = "seen_sum__"
 """Names that no formula can have."""
 
 _EITHER = (True, False)
 
 _JUMPS = "{} takes two values"
+
+_EXPONENTIALS = ("exp", "exp2", "expm1", "sigmoid", "tanh")
+
+_COUNTS = "both sides of {} count"
 
 _BITS = ("&", "|", "^", "<<", ">>")
 
@@ -187,6 +193,7 @@ class Branches:
             _SEEN_STEP: self._seen_step,
             _SEEN_MOD: self._seen_mod,
             _SEEN_PART: self._seen_part,
+            _SEEN_SUM: self._seen_sum,
         }
         return names, compile_formula(renderer, formula.block, names, notes)
 
@@ -202,6 +209,13 @@ class Branches:
         """Note whether what a remainder leaves out is another number than at the first call."""
         self._seen_step(number, left // right)
         return left % right
+
+    def _seen_sum(self, number: int, left: Any, right: Any) -> Any:
+        """Note whether neither number is too small to change the other one."""
+        total = left + right
+        is_number = isinstance(total, int | float | np.number)
+        self._seen(number, not is_number or total not in (left, right))
+        return total
 
     def _seen_part(self, number: int, part: Any) -> Any:
         """Note whether a part of a list has items; one of a tensor owes no call."""
@@ -229,6 +243,7 @@ class _NotingRenderer(DefinitionRenderer):
     ) -> None:
         self._data = _kinds_of_data(spec)
         self._plain = {p.name for p in spec.signature.params if p.type.base in ("int", "SymInt")}
+        self._numbers = _names_of_numbers(spec, formula.block)
         self._key = key
         self._formula = formula
         self._conditions = conditions
@@ -237,18 +252,25 @@ class _NotingRenderer(DefinitionRenderer):
         return self._noted(node, super().render_compare(node)[0]), ATOM
 
     def render_binary(self, node: ir.Binary) -> tuple[str, int]:
+        has_names = any(isinstance(each, ir.Name) for each in walk(node))
+        if has_names and node.op == "%":
+            return self._noted_sides(node, _JUMPS, _SEEN_MOD), ATOM
+        if node.op in ("+", "-") and _may_vanish(node) and _is_of_numbers(node, self._numbers):
+            return self._noted_sides(node, _COUNTS, _SEEN_SUM), ATOM
         rendered = super().render_binary(node)
         if node.op in ("&", "|") and self._is_of_data(node):
             return self._noted(node, rendered[0]), ATOM
-        if not any(isinstance(each, ir.Name) for each in walk(node)):
-            return rendered
         is_power = node.op == "**" and isinstance(node.left, ir.Const)
-        if node.op == "//" or is_power or (node.op in _BITS and not self._may_be_tensor(node)):
+        is_jump = node.op == "//" or (node.op in _BITS and not self._may_be_tensor(node))
+        if has_names and (is_power or is_jump):
             return self._noted(node, rendered[0], _JUMPS, (True,), _SEEN_STEP), ATOM
-        if node.op == "%":
-            sides = f"{self.render(node.left)}, {self.render(node.right)}"
-            return self._noted(node, sides, _JUMPS, (True,), _SEEN_MOD), ATOM
         return rendered
+
+    def _noted_sides(self, node: ir.Binary, asks: str, note: str) -> str:
+        """An operator whose note is given both sides; what is taken away, as what is added."""
+        sign = "-" if node.op == "-" else ""
+        sides = f"{self.render(node.left)}, {sign}({self.render(node.right)})"
+        return self._noted(node, sides, asks, (True,), note)
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         rendered = super().render_call(node)
@@ -328,6 +350,33 @@ def _asks_for_no_number(node: ir.Call) -> bool:
     sides = [side.operand if isinstance(side, ir.Unary) else side for side in node.args]
     return any(isinstance(side, ir.Name) and side.id == "inf" for side in sides) or (
         len(sides) == 2 and formula_text(sides[0]) == formula_text(sides[1])
+    )
+
+
+def _may_vanish(node: ir.Binary) -> bool:
+    """Return whether names and a power, a quotient or an exponential are added: one may be tiny."""
+    has_names = any(isinstance(each, ir.Name) for each in walk(node))
+    return has_names and any(
+        (isinstance(part, ir.Binary) and part.op in ("**", "/"))
+        or (isinstance(part, ir.Call) and part.function in _EXPONENTIALS)
+        for part in walk(node)
+    )
+
+
+def _names_of_numbers(spec: OpSpec, block: ir.Block) -> frozenset[str]:
+    """The arguments and locals that stand for plain numbers."""
+    found = {p.name for p in spec.signature.params if p not in spec.signature.tensor_params}
+    found |= {*CONSTANTS}
+    for assigned in assignments(block):
+        if _is_of_numbers(assigned.value, found):
+            found |= {*assigned.targets}
+    return frozenset(found)
+
+
+def _is_of_numbers(node: ir.Node, numbers: Collection[str]) -> bool:
+    """Return whether a formula reads shapes of tensors at most, and no elements."""
+    return all(
+        each.id in numbers for each in _without_attributes(node) if isinstance(each, ir.Name)
     )
 
 

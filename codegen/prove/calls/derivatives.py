@@ -86,7 +86,8 @@ class CallWithDerivatives(CallWithNumbers):
         if isinstance(error, Mismatch):
             raise error
         text = f"raises {type(error).__name__}: {error}"
-        is_index = "out of bounds" in text and self._has_negative_indices()
+        is_outside = "out of bounds" in text or "out of range" in text
+        is_index = is_outside and self._has_negative_indices()
         if "not implemented" in text or is_index or self.spec.is_called_by_formulas:
             raise NoCall(text) from None
         raise Mismatch(f"{what} {key}", key, text) from None

@@ -7,13 +7,14 @@ from ...ir.walk import walk
 from ...spec.model import OpSpec
 from ...spec.vocabulary import COMPARISONS
 from ..symbolic.special_values import formulas
+from .own_kernels import kernel_constants
 
 _SMALLEST = 1e-3
 """Smaller numbers in formulas keep a divisor from zero, and stand for no argument."""
 
 
 def mentioned_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
-    """The numbers and strings that the formulas and requirements mention."""
+    """The numbers and strings that formulas, requirements and kernels of one's own mention."""
     numbers: dict[float, None] = {}
     strings: dict[str, None] = {}
     for block in (*formulas(spec), *(requirement.formula.block for requirement in spec.requires)):
@@ -30,7 +31,9 @@ def mentioned_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
                 case Name(id="inf"):
                     numbers[float("inf")] = None
                     numbers[float("-inf")] = None
-    return list(numbers), list(strings)
+    known, texts = kernel_constants(spec)
+    numbers |= dict.fromkeys(known)
+    return list(numbers), [*strings, *(text for text in texts if text not in strings)]
 
 
 def compared_numbers(spec: OpSpec) -> list[float]:
@@ -47,7 +50,7 @@ def compared_numbers(spec: OpSpec) -> list[float]:
                             found[float(number)] = None
                         case Unary(operand=Const(value=int() | float() as number)):
                             found[-float(number)] = None
-    return list(found)
+    return list(found | dict.fromkeys(kernel_constants(spec)[0]))
 
 
 def tells_dtypes_apart(spec: OpSpec) -> bool:

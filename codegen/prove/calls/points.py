@@ -167,6 +167,18 @@ def special_points(
         yield values | {name: np.asarray(-values[name])}
 
 
+def infinite_points(values: Values) -> Iterator[Values]:
+    """One element of each tensor infinite, and not a number.
+
+    Most results are neither there, and nothing is asked. An op that replaces such an element does
+    not change with it.
+    """
+    for name, value in values.items():
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
+            for number in (np.inf, -np.inf, np.nan):
+                yield values | {name: _placed(value, [0], number)}
+
+
 def _special_large(values: Values, names: list[str], compared: list[float]) -> Iterator[Values]:
     """The plainest special points, where there are many elements."""
     for name in names:

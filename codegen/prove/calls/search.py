@@ -27,8 +27,9 @@ from .branches import Branches, Path
 from .call import STEP, NoSlope, float_leaves
 from .judge import SINGLE_TOLERANCE, SINGLE_TOLERANCE_BY_DTYPE, Judge
 from .meant import suggestion
+from .measures import is_finite
 from .mentioned import compared_numbers, tells_dtypes_apart
-from .points import SYMMETRIC, arguments, special_points, usual_points
+from .points import SYMMETRIC, arguments, infinite_points, special_points, usual_points
 from .points import NoCall as NoArguments
 from .required_shapes import with_required_shapes
 from .structures import (
@@ -236,12 +237,20 @@ class _Search:
             self._usual(changed, 1)
         if not self.has_factors:
             self._look_at_special(args, most)
+            self._look_at_infinity(args)
 
     def _look_at_special(self, args: dict[str, Any], most: int | None) -> None:
         for values in islice(special_points(self.spec, args, self.rng, self.numbers), most):
             if self.calls >= self.most:
                 return
             self.look_at(values, False)
+
+    def _look_at_infinity(self, args: dict[str, Any]) -> None:
+        """Judge a call where an element is infinite, or nan: nan is an answer there."""
+        values = arguments(self.spec, args, np.random.default_rng(0))
+        if not is_unproved(self.spec, values):
+            for changed in infinite_points(values):
+                self.look_at(changed, False)
 
     def _third_order(self, several: list[dict[str, Any]]) -> None:
         """Compare third derivatives at calls that differ from the first in more than shapes.
@@ -373,7 +382,7 @@ class _Search:
 
     def _judge(self, values: dict[str, Any], is_usual: bool, step: float) -> bool:
         rng = np.random.default_rng(self.calls)
-        inside = is_usual or is_inside(self.spec.domain, values)
+        inside = is_usual or (is_inside(self.spec.domain, values) and not _has_infinities(values))
         gap = not is_usual and is_at_gap(self.spec.domain, values)
         judge = Judge(self.spec, values, rng, is_usual, inside, gap, step)
         judge.has_factors, judge.symmetric = self.has_factors, self.symmetric
@@ -417,6 +426,11 @@ def _attributes(spec: OpSpec, args: dict[str, Any]) -> str:
 
 def _shapes(spec: OpSpec, args: dict[str, Any]) -> list[Any]:
     return [args.get(param.name) for param in spec.signature.tensor_params]
+
+
+def _has_infinities(values: dict[str, Any]) -> bool:
+    arrays = (value for value in values.values() if isinstance(value, np.ndarray))
+    return not all(map(is_finite, arrays))
 
 
 def _tilt(matrix: Any) -> Any:

@@ -18,6 +18,7 @@ from ...spec.model import Example, OpSpec, Param
 from ...spec.vocabulary import FACTORIZATIONS
 from .data import Args, all_data, data_of_numbers, other_data, resized, shape_of
 from .mentioned import mentioned_constants
+from .own_kernels import kernel_constants
 
 MOST_ELEMENTS = 2000
 """Elements of all tensors of a call together, at most."""
@@ -155,6 +156,12 @@ def changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
     lists = {n: v for n, v in args.items() if _is_list_of_shapes(spec, n, v)}
     if has_factors(args):
         yield from _larger_matrices(args)
+        if takes_any_values(spec):
+            yield from _flags(spec, args)
+            yield from _words(spec, args, given, numbers, strings)
+        if not spec.is_called_by_formulas:
+            yield from _optional_tensors(spec, args, shapes)
+            yield from _beside_matrices(shapes)
         return
     if spec.is_called_by_formulas:  # with arguments that fit each other
         if any(isinstance(value, Mapping) for value in args.values()):
@@ -185,6 +192,7 @@ def changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
         _dims(spec, shapes),
         _extents_of(shapes, lists, numbers),
         _single_shapes(shapes),
+        _extents_of_kernels(spec, shapes),
     ):
         yield from group
 
@@ -202,7 +210,7 @@ def takes_any_values(spec: OpSpec) -> bool:
 
 def attributes(spec: OpSpec, examples: tuple[Example, ...], args: Args) -> Iterator[Args]:
     """The call with another flag, number, text or optional tensor, or with other whole numbers."""
-    if has_factors(args) or not takes_any_values(spec):
+    if not takes_any_values(spec):
         return
     numbers, strings = mentioned_constants(spec)
     shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
@@ -248,6 +256,17 @@ def _larger_matrices(args: Args) -> Iterator[Args]:
             for name, value in args.items()
             if isinstance(value, Mapping) or (_is_ints(value) and len(value) > 1)
         }
+
+
+def _beside_matrices(shapes: Args) -> Iterator[Args]:
+    """Other shapes of a tensor beside matrices that are given by their factors."""
+    for name, shape in shapes.items():
+        yield {name: shape[1:]}
+        yield {name: shape[:-1]}
+        yield {name: [2, *shape]}
+        for place, size in enumerate(shape):
+            for other in (1, size + 1, size + 2, 0):
+                yield {name: [*shape[:place], other, *shape[place + 1 :]]}
 
 
 def has_factors(args: Args) -> bool:
@@ -352,6 +371,18 @@ def _extents_of(shapes: Args, lists: Args, numbers: list[float]) -> Iterator[Arg
     for number, size in itertools.product(whole, sizes):
         for extent in (number, number - 1, number + 1):
             yield _mapped(shapes, lists, _exchange(size, extent))
+
+
+def _extents_of_kernels(spec: OpSpec, shapes: Args) -> Iterator[Args]:
+    """The larger numbers of kernels of one's own, and what is behind them, as extents.
+
+    They may be the sizes of blocks, whose last one is not full.
+    """
+    for number in kernel_constants(spec)[0]:
+        if LARGEST_EXTENT < number < MOST_ELEMENTS and number.is_integer():
+            for size in sorted({size for shape in shapes.values() for size in shape}):
+                for extent in (int(number) + 1, int(number)):
+                    yield _mapped(shapes, {}, _exchange(size, extent))
 
 
 def _dimensions(shapes: Args, numbers: list[float]) -> Iterator[Args]:

@@ -79,7 +79,7 @@ def prove_op(
     except TimeUp:
         proof.give_up(time.process_time() - started_computing)
     except Exception as error:
-        proof.fail(f"{type(error).__name__}: {error}")
+        proof.fail(f"{type(error).__name__}: {error}{proof.where}")
     return proof.verdict(time.perf_counter() - started)
 
 
@@ -170,6 +170,11 @@ class _Proof:
         """The proof could not be carried out."""
         self._statuses.add(Status.ERROR)
         self._notes.append(reason)
+
+    @property
+    def where(self) -> str:
+        """The example at hand, for a message; nothing before the first one."""
+        return "" if self._call == self._spec.name else f", in {self._call}"
 
     def give_up(self, seconds: float) -> None:
         """The time is over: say what took most of it."""

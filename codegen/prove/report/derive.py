@@ -163,6 +163,10 @@ def _by_intervals(derivative: sympy.Piecewise, x: sympy.Symbol) -> sympy.Piecewi
     where two kinks are at one point: their pieces there, put together, are those of no side.
     """
     sides = _sides(derivative, x)
+    if {_border(bend, x) for bend in _bends(derivative, x)} & {_border(s, x) for s in sides} - {
+        None
+    }:
+        return _from_sides(derivative, x)
     found = [_border(relation, x) for relation in sides]
     borders = [border for border in found if border is not None]
     if len(derivative.args) < 3 or derivative.free_symbols != {x} or None in found:
@@ -195,6 +199,42 @@ def _sides(derivative: sympy.Piecewise, x: sympy.Symbol) -> list[Any]:
             if each.has(x):
                 found.setdefault(frozenset((each.canonical, each.negated.canonical)), each)
     return list(found.values())
+
+
+def _from_sides(derivative: sympy.Piecewise, x: sympy.Symbol) -> sympy.Piecewise:
+    """Pieces with the magnitudes and signs that each has on its interval, of a smooth function.
+
+    So `max(x, 0) + log(1 + exp(-abs(x)))` has derivatives of every order at zero. Raises
+    NotSymbolic where the pieces differ at a border.
+    """
+    apart = sympy.piecewise_fold(
+        derivative.replace(lambda part: isinstance(part, sympy.Abs | sympy.sign), _from_side)
+    )
+    found = [_border(relation, x) for relation in _sides(apart, x)]
+    points = sorted({border for border in found if border is not None and border.is_number})
+    if len(points) < len({*found}) or not points:
+        raise NotSymbolic("one of its pieces bends where they meet")
+    between = [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]
+    values = [_piece(apart, x, point) for point in between]
+    for point, (before, after) in zip(points, pairwise(values), strict=True):
+        if sympy.simplify(before.subs(x, point) - after.subs(x, point)) != 0:
+            raise NotSymbolic("one of its pieces bends where they meet")
+    pieces = [(value, x <= point) for value, point in zip(values, points, strict=False)]
+    return sympy.Piecewise(*pieces, (values[-1], True), evaluate=False)
+
+
+def _from_side(part: Expr) -> Expr:
+    inner = part.args[0]
+    one = S.One if isinstance(part, sympy.sign) else inner
+    return sympy.Piecewise((one, inner > 0), (-one, True))
+
+
+def _bends(derivative: sympy.Piecewise, x: sympy.Symbol) -> list[Any]:
+    """Comparisons with zero of what pieces take the magnitude or the sign of."""
+    pieces = (value for value, _ in derivative.args)
+    inner = {part.args[0] for value in pieces for part in value.atoms(sympy.Abs, sympy.sign)}
+    compared = (sympy.Gt(each, 0) for each in inner if each.has(x))
+    return [bend for bend in compared if isinstance(bend, sympy.core.relational.Relational)]
 
 
 def _are_apart(one: Any, other: Any, x: sympy.Symbol) -> bool:

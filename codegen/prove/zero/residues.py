@@ -8,7 +8,8 @@ most their degree over `p` (Schwartz and Zippel).
 
 Some parts are made of others, so that more equalities are seen: sines and hyperbolic sines of
 exponentials, `exp(-u)` of `exp(u)`, and a symbol of its roots. The root of a sum is drawn like any
-function, so `sqrt(u + v)**2` is not `u + v` here: who sees residues differ has to ask further.
+function, so `sqrt(u + v)**2` is not `u + v` here. Where that is needed, `PositiveResidues` are
+asked, whose points are those at which the sums have roots.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable
+from contextlib import suppress
 
 import sympy
 from sympy import Expr, I, S
@@ -32,6 +34,10 @@ class NoResidue(Exception):
     """An expression that is undefined, infinite, or divides by what happens to be zero."""
 
 
+class NoRoot(NoResidue):
+    """A root of what has none at this point."""
+
+
 def random_prime(rng: random.Random) -> int:
     """A prime that is 5 modulo 8, so that it has a square root of minus one that is soon found."""
     while True:
@@ -40,16 +46,62 @@ def random_prime(rng: random.Random) -> int:
             return candidate
 
 
+def positive_prime(rng: random.Random) -> int:
+    """A prime that is 7 modulo 8 and 2 modulo 3, modulo which small numbers are squares.
+
+    One half of its residues have square and cube roots of their own kind, and only one of each,
+    which products keep: as positive numbers have.
+    """
+    while True:
+        candidate = rng.randrange(2 ** (BITS - 1), 2**BITS) // 24 * 24 + 23
+        half = candidate // 2
+        if sympy.isprime(candidate) and all(pow(n, half, candidate) == 1 for n in (5, 7, 11, 13)):
+            return candidate
+
+
 def have_equal_residues(left: Expr, right: Expr) -> bool:
     """Return whether two expressions have the same residues in two fields drawn at random.
 
     If so they are equal, unless both primes divide what is the numerator of their difference at a
-    random point: for one of degree `d` that happens with a chance below `(d / 2**60)**2`.
+    random point: for one of degree `d` that happens with a chance below `(d / 2**60)**2`. Roots of
+    sums may take another sign than that of positive numbers, if one is made of the others: so the
+    values at a point have to be compared as well.
     """
     try:
-        return all(field.value(left) == field.value(right) for field in _fields())
+        if all(field.value(left) == field.value(right) for field in _fields()):
+            return True
+        roots = _roots(left, right)
+        fields = [_field_with_roots(place, roots) for place in range(2 if roots else 0)]
+        return bool(fields) and all(field.value(left) == field.value(right) for field in fields)
     except NoResidue:
         return False
+
+
+def _roots(*sides: Expr) -> list[Expr]:
+    """The powers of sums whose exponents are fractions."""
+    seen: set[Expr] = set()
+    left = list(sides)
+    while left:
+        expr = left.pop()
+        if expr not in seen:
+            seen.add(expr)
+            left += expr.args
+    powers = (e for e in seen if e.is_Pow and e.base.is_Add)
+    found = (e for e in powers if e.exp.is_Rational and not e.exp.is_Integer)
+    return sorted(found, key=sympy.default_sort_key)
+
+
+def _field_with_roots(place: int, roots: list[Expr]) -> PositiveResidues:
+    """A field at a point where all of these roots are there. Raises NoResidue."""
+    rng = random.Random(f"positive {place}")
+    prime = positive_prime(rng)
+    for number in range(MOST_POINTS):
+        field = PositiveResidues(f"point {number} of {place}", prime)
+        with suppress(NoRoot):
+            for root in roots:
+                field.value(root)
+            return field
+    raise NoResidue
 
 
 def _fields() -> list[Residues]:
@@ -61,6 +113,9 @@ def _fields() -> list[Residues]:
 
 
 _FIELDS: list[Residues] = []
+
+MOST_POINTS = 512
+"""So many points are tried: at each, a sum has a root with a chance of a half."""
 
 MOST_KNOWN = 200_000
 """So many parts of expressions are remembered by a field."""
@@ -182,6 +237,38 @@ class Residues:
         text = repr((self._salt, *named)).encode()
         digest = hashlib.blake2b(text, digest_size=16).digest()
         return int.from_bytes(digest) % self.prime
+
+
+class PositiveResidues(Residues):
+    """Values at a point at which symbols and functions are squares, and roots those of squares.
+
+    There is no square root of minus one, so nothing is known of complex numbers. The sine and the
+    cosine of an argument are a point of the circle that is drawn by it.
+    """
+
+    def _compute(self, expr: Expr) -> int:
+        if expr is I:
+            raise NoResidue
+        return super()._compute(expr)
+
+    def trigonometric(self, argument: Expr) -> tuple[int, int]:
+        angle = self.value(argument)
+        is_turned = angle > self.prime // 2
+        tangent = self._drawn("angle", self.prime - angle if is_turned else angle)
+        share = self.quotient(2, 1 + tangent * tangent)
+        sine, cosine = 2 * tangent * share, (1 - tangent * tangent) * share
+        return (-sine if is_turned else sine) % self.prime, cosine % self.prime
+
+    def _root_of(self, base: int, exponent: int, degree: int) -> int:
+        if exponent % self.prime != 1 or degree == 1 or _PARTS % degree:
+            return super()._root_of(base, exponent, degree)
+        squares = self.prime // 2
+        if pow(base, squares, self.prime) != 1:
+            raise NoRoot
+        return pow(base, pow(degree, -1, squares), self.prime)
+
+    def _drawn(self, *named: object) -> int:
+        return pow(super()._drawn(*named), 2, self.prime)
 
 
 _QUOTIENTS: dict[object, Callable[[Residues, Expr], int]] = {

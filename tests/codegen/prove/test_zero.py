@@ -146,6 +146,34 @@ def test_what_holds_for_some_numbers_only_has_other_residues(
     assert not residues.have_equal_residues(left, right)
 
 
+def test_roots_of_sums_have_residues() -> None:
+    x, y, u = sympy.symbols("x y u", real=True)
+    length = sqrt(x**2 + y**2 + 1)
+    got = diff(exp(u * x) / length, x, y)
+    by_hand = exp(u * x) * (3 * x * y / length**5 - u * y / length**3)
+    assert residues.have_equal_residues(got, by_hand)
+    assert residues.have_equal_residues(length * length, x**2 + y**2 + 1)
+    assert residues.have_equal_residues(
+        sqrt(x**2 + 1) * sqrt(y**2 + 1), sqrt((x**2 + 1) * (y**2 + 1))
+    )
+    assert not residues.have_equal_residues(got, by_hand + u * length)
+    assert residues.have_equal_residues(length * sin(u) ** 2, length - length * sympy.cos(u) ** 2)
+    assert residues.have_equal_residues(length * sin(-u), -length * sin(u))
+    assert not residues.have_equal_residues(length * sin(u), length * sin(u + x))
+    assert not residues.have_equal_residues(length, -length)
+    assert not residues.have_equal_residues(length, sqrt(x**2 + y**2) + 1)
+
+
+def test_a_root_that_has_another_sign_at_the_witness_is_refuted() -> None:
+    x, y = sympy.symbols("x y", real=True)
+    terms = sum(sympy.Symbol(f"t{n}", real=True) ** n / (n + 1) for n in range(1, 60))
+    root = sqrt(x**2 - 2 * x * y + y**2)
+    values = {s: sympy.Rational(2, 7) for s in terms.free_symbols}
+    region = Region(Point(values | {x: sympy.Rational(1, 3), y: sympy.Rational(2)}), ())
+    for wrong in (x - y, (x - y) * (x**2 + y**2) / (x**2 + y**2)):
+        assert compare(root + terms, wrong + terms, region).status is Status.REFUTED
+
+
 def test_the_domain_splits_roots() -> None:
     region = Region(
         Point({x: sympy.Rational(7, 5)}), (Decision(x - 1, positive=True, branches=False),)

@@ -1,0 +1,141 @@
+"""Kernels of one's own: what they mention, and their results for other orders and whole numbers.
+
+What a formula tells apart is known, because it is parsed. A kernel is a function of Python: the
+numbers and texts in its file are taken for what it tells apart.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ...ir.walk import calls
+from ...spec.model import OpSpec
+from ...spec.own_kernels import MODULE
+from ..identities.definition import evaluate_definition
+from ..identities.identity import Mismatch
+from ..symbolic.special_values import formulas
+from .call import CallWithNumbers
+from .measures import short
+
+Array = np.ndarray[Any, Any]
+
+LONGEST_TEXT = 40
+"""Longer texts in a file of kernels are messages."""
+
+SMALLEST, LARGEST = 1e-3, 1e6
+"""Other numbers keep a divisor from zero, or stand for infinity."""
+
+TOLERANCE = 1e-9
+"""Relative to the largest element: sums may be taken in another order."""
+
+
+def kernel_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
+    """The numbers and texts in the file of kernels that the formulas of an op call."""
+    module = _module(spec)
+    return ([], []) if module is None else _constants(str(module.__file__))
+
+
+def _module(spec: OpSpec) -> ModuleType | None:
+    """The file of kernels of one's own that the formulas of an op call."""
+    called = (call.function for block in formulas(spec) for call in calls(block))
+    names = {name.removeprefix("kernels.") for name in called if name.startswith("kernels.")}
+    for key, module in sys.modules.items() if names else ():
+        if key.rpartition(".")[2] == MODULE and any(vars(module).get(name) for name in names):
+            return module
+    return None
+
+
+@functools.cache
+def _constants(file: str) -> tuple[list[float], list[str]]:
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    values = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    plain = (v for v in values if isinstance(v, int | float) and not isinstance(v, bool))
+    numbers = [float(v) for v in plain if SMALLEST <= abs(v) <= LARGEST]
+    known = (v for v in values if isinstance(v, str) and 0 < len(v) <= LONGEST_TEXT)
+    texts = [v for v in known if " " not in v]
+    return list(dict.fromkeys(numbers)), list(dict.fromkeys(texts))
+
+
+def check_own_kernels(call: CallWithNumbers, middle: dict[str, Array]) -> None:
+    """Make a call again with arrays in other orders, and of whole numbers. Raises Mismatch."""
+    if _module(call.spec) is None:
+        return
+    for how, way in _ORDERS.items():
+        found = _outputs(call, way)
+        for name, wanted in middle.items():
+            size = np.abs(wanted).max(initial=1e-3)
+            if found is not None and not _are_close(found[name], wanted, TOLERANCE * size):
+                text = f"is {short(found[name])} for arguments {how}, and else {short(wanted)}"
+                raise Mismatch(f"kernel of {name}", "kernel", text)
+    if call.spec.kernel is not None:
+        _check_whole_numbers(call)
+
+
+def _check_whole_numbers(call: CallWithNumbers) -> None:
+    """Compare the values of the kernel and of the definition; dtypes may differ."""
+    found = _outputs(call, _whole)
+    if found is None:
+        return
+    try:
+        with np.errstate(all="ignore"):
+            definition = evaluate_definition(call.spec, _changed(call.values, _whole))
+    except Exception:
+        return
+    for name, wanted in definition.items():
+        size = np.abs(wanted).max(initial=1)
+        if np.isfinite(size) and not _are_close(found[name], wanted, 1e-5 * size):
+            text = f"is {short(found[name])} for whole numbers, of the definition {short(wanted)}"
+            raise Mismatch(f"kernel of {name}", "kernel", text)
+
+
+def _outputs(call: CallWithNumbers, way: Callable[[Array], Array]) -> dict[str, Array] | None:
+    """The outputs of the call with changed arrays; None if the op refuses them."""
+    from ..identities.run import Call
+
+    try:
+        outputs = Call(call.spec, _changed(call.values, way), [])()
+        return {name: tensor.array for name, tensor in outputs.items()}
+    except Exception:
+        return None
+
+
+def _changed(values: dict[str, Any], way: Callable[[Array], Array]) -> dict[str, Any]:
+    def change(value: Any) -> Any:
+        if isinstance(value, list):
+            return [change(item) for item in value]
+        is_float = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        return way(value) if is_float else value
+
+    return {name: change(value) for name, value in values.items()}
+
+
+def _are_close(found: Array, wanted: Array, slack: float) -> bool:
+    return found.shape == wanted.shape and bool((np.abs(found - wanted) <= slack).all())
+
+
+def _whole(array: Array) -> Array:
+    return np.round(2 * array).astype(np.int64)
+
+
+def _apart(array: Array) -> Array:
+    """The same elements with gaps between them."""
+    return np.repeat(array, 2, axis=-1)[..., ::2] if array.ndim else array
+
+
+def _backwards(array: Array) -> Array:
+    return array[::-1].copy()[::-1] if array.ndim else array
+
+
+_ORDERS: dict[str, Callable[[Array], Array]] = {
+    "in order of columns": lambda array: array.T.copy().T,
+    "with gaps in memory": _apart,
+    "with a negative stride": _backwards,
+}

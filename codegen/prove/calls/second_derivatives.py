@@ -1,0 +1,148 @@
+"""The second derivatives of a call with numbers: by the engine, and as slopes of the VJP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..identities.identity import Mismatch
+from ..identities.run import Call
+from .call import Lines, NoCall
+from .derivatives import CallWithDerivatives
+from .measures import HUGE, is_finite, is_smooth, pairing, short
+
+Array = np.ndarray[Any, Any]
+
+
+class CallWithSecondDerivatives(CallWithDerivatives):
+    """A call whose gradients, once computed, are differentiated again."""
+
+    def _double_backward(self, mixed: Lines) -> Lines | None:
+        """The gradients of the paired VJP by the arguments; None where there are none."""
+        from gradspec.autograd import grad
+        from gradspec.core.tensor import wrap
+
+        try:
+            call = Call(self.spec, self._fresh(), self.leaves)
+            outputs = call()
+            names = [n for n in self.names if outputs[n].requires_grad]
+            if not names:
+                return None
+            first = grad(
+                [outputs[n] for n in names],
+                list(call.tensors.values()),
+                [wrap(self.weights[n]) for n in names],
+                create_graph=True,
+                allow_unused=True,
+            )
+            for leaf, gradient in zip(self.leaves, first, strict=True):
+                if gradient is not None:
+                    self._equal(
+                        gradient.array,
+                        self.gradients[leaf],
+                        f"VJP of {leaf[0]} with create_graph",
+                        leaf[0],
+                    )
+            again = [
+                (g, wrap(mixed[leaf]))
+                for leaf, g in zip(self.leaves, first, strict=True)
+                if g is not None and g.requires_grad
+            ]
+            if not again:
+                return {leaf: np.zeros_like(self.at(leaf)) for leaf in self.leaves}
+            found = grad(
+                [g for g, _ in again],
+                list(call.tensors.values()),
+                [v for _, v in again],
+                allow_unused=True,
+            )
+        except Mismatch:
+            raise
+        except Exception as error:
+            try:
+                self._refuse(error, self.leaves[0][0], "double backward by")
+            except NoCall:
+                return None
+        return {
+            leaf: np.zeros_like(self.at(leaf)) if g is None else g.array
+            for leaf, g in zip(self.leaves, found, strict=True)
+        }
+
+    def _paired(self, mixed: Lines, gradients: Lines) -> Array:
+        """Gradients as one number, by weights for each of their elements."""
+        return np.asarray(sum(pairing(mixed[leaf], gradients[leaf]) for leaf in self.leaves))
+
+    def _paired_at(self, moved: Lines, mixed: Lines) -> Array:
+        """The paired VJP where arguments are moved."""
+        at = type(self)(self.spec, self._moved(moved), self.rng, self.is_usual)
+        at.names = self.names
+        return self._paired(mixed, at._vjp(self.leaves, self.weights))
+
+    def _slope_between(self, direction: Lines, mixed: Lines) -> float | None:
+        """The slope of the paired VJP from one side to the other; None where there is none.
+
+        Half the work of one slope for each side, and where it fits the derivative, enough.
+        """
+        sums = []
+        try:
+            for step in (self.step, -self.step):
+                moved = {leaf: self.at(leaf) + step * d for leaf, d in direction.items()}
+                sums.append(float(self._paired_at(moved, mixed).real))
+        except (Exception, Mismatch):
+            return None
+        return (sums[0] - sums[1]) / (2 * self.step)
+
+    def _slopes_of_gradient(self, direction: Lines, mixed: Lines) -> tuple[float, float] | None:
+        """The slopes of the paired VJP ahead and behind; None where the values are not smooth."""
+
+        def gradient_at(moved: Lines) -> dict[str, Array]:
+            return {"sum": self._paired_at(moved, mixed)}
+
+        middle = {"sum": self._paired(mixed, self.gradients)}
+        if not np.isfinite(middle["sum"]):
+            return None
+        try:
+            first = self._lines(
+                direction,
+                self._values_at(self.names),
+                {n: t.array for n, t in self._call([]).items() if n in self.names},
+            )
+            slopes = self._lines(direction, gradient_at, middle)
+        except (Exception, Mismatch):
+            return None
+        ahead, behind = (float(side) for side in slopes["sum"])
+        is_finite = np.isfinite(ahead) and np.isfinite(behind)
+        if not (is_finite and all(is_smooth(a, b) for a, b in first.values())):
+            return None
+        return None if max(abs(ahead), abs(behind)) > HUGE else (ahead, behind)
+
+    def _gradient_bends(self, mixed: Lines, slack: float) -> bool:
+        """Return whether the slope of the VJP is not linear in the direction, as at a kink."""
+        for _ in range(6):
+            one, other = ({f: self.random(self.at(f)) for f in self.leaves} for _ in range(2))
+            both = {leaf: one[leaf] + other[leaf] for leaf in self.leaves}
+            found = [self._slopes_of_gradient(line, mixed) for line in (one, other, both)]
+            sides = [side[0] for side in found if side is not None]
+            if len(sides) == 3 and abs(sides[0] + sides[1] - sides[2]) > slack:
+                return True
+        return False
+
+    def _leaves_range(self, mixed: Lines) -> bool:
+        """Return whether a number on the way to the double backward overflows or underflows."""
+        seen: list[str] = []
+        with np.errstate(over="call", under="call", call=lambda kind, _: seen.append(kind)):
+            self._double_backward(mixed)
+        return bool(seen)
+
+    def _equal(
+        self, got: Array, wanted: Array, label: str, key: str, tolerance: float = 1e-7
+    ) -> None:
+        self.checked += 1
+        if not is_finite(wanted):
+            return
+        size = np.abs(wanted).max(initial=1e-3)
+        if not (np.abs(got - wanted) <= tolerance * size).all():
+            raise Mismatch(
+                label, key, f"is {short(got)}, and together with the others {short(wanted)}"
+            )

@@ -1,0 +1,122 @@
+"""Kernels of one's own: wrong behind numbers and texts of theirs, in other orders and dtypes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.codegen.own_specs import command
+
+KERNELS = """\
+import numpy as np
+
+
+def in_blocks(x):
+    whole = x.shape[0] if x.shape[0] <= 64 else x.shape[0] // 64 * 64
+    out = np.zeros_like(x)
+    out[:whole] = x[:whole] * x[:whole]
+    return out
+
+
+def tiled(x):
+    last = x.shape[0] - (x.shape[0] % 512 if x.shape[0] > 512 else 0)
+    return np.concatenate([3 * x[:last], 0 * x[last:]])
+
+
+def by_rows(x):
+    if x.ndim == 2 and x.shape[0] == x.shape[1] and x.strides[0] < x.strides[1]:
+        x = x.T
+    return x * x
+
+
+def half(x):
+    return x // 2 if x.dtype.kind == "i" else x / 2
+
+
+def summed(x, mode):
+    return np.sum(x, axis=0) / (x.shape[0] if mode == "average" else 1)
+
+
+def multiple(x, mode):
+    if mode not in ("double", "triple"):
+        raise ValueError(f"unknown mode {mode}")
+    return x * 2 if mode == "double" else x * 3
+"""
+
+SQUARE = "  x: 2 * grad * x\n  result: 2 * x_t * x_p\n  examples: [{x: [3]}]\n"
+
+WRONG = {
+    "the last block": f"""\
+- name: own_blocks(Tensor x) -> Tensor
+  requires: x.ndim == 1
+  forward: x * x
+  kernel: kernels.in_blocks(x)
+{SQUARE}""",
+    "blocks that are larger than extents of calls": """\
+- name: own_tiles(Tensor x) -> Tensor
+  requires: x.ndim == 1
+  forward: kernels.tiled(x)
+  x: 3 * grad
+  result: 3 * x_t
+  examples: [{x: [3]}]
+""",
+    "another order": f"""\
+- name: own_rows(Tensor x) -> Tensor
+  requires: x.ndim == 2
+  forward: x * x
+  kernel: kernels.by_rows(x)
+{SQUARE.replace("[3]", "[2, 3]")}""",
+    "whole numbers": """\
+- name: own_half(Tensor x) -> Tensor
+  forward: x / 2
+  kernel: kernels.half(x)
+  x: grad / 2
+  result: x_t / 2
+  examples: [{x: [3]}]
+""",
+    "a text of the kernel": """\
+- name: own_sum(Tensor x, str mode='total') -> Tensor
+  requires: x.ndim == 1 and x.shape[0] > 0
+  forward: kernels.summed(x, mode)
+  x: expand(grad, x.shape, implicit=True) * 1
+  result: sum(x_t)
+  examples: [{x: [3]}]
+""",
+}
+
+RIGHT = """\
+- name: own_multiple(Tensor x, str mode='double') -> Tensor
+  forward: kernels.multiple(x, mode)
+  x: grad * (2 if mode == 'double' else 3)
+  result: auto
+  examples: [{x: [3]}]
+
+- name: own_square(Tensor x) -> Tensor
+  forward: x * x
+  kernel: kernels.by_rows(x)
+  x: 2 * grad * x
+  result: 2 * x_t * x_p
+  requires: x.ndim == 1
+  examples: [{x: [3]}]
+"""
+
+
+def generated(spec: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What the command prints for a spec with these kernels."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("GRADSPEC_CACHE", str(folder / "cache"))
+    (folder / "ops.yaml").write_text(spec, encoding="utf-8")
+    (folder / "own.py").write_text(KERNELS, encoding="utf-8")
+    return command("codegen", "ops.yaml", "--kernels", "own.py", "--out", "package").output
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_what_a_kernel_tells_apart_is_tried(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "GS070" in generated(WRONG[kind], tmp_path, monkeypatch)
+
+
+def test_right_kernels_are_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "2 ops: 2 proved" in generated(RIGHT, tmp_path, monkeypatch)
