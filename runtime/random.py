@@ -242,7 +242,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
         # The sum of rounded numbers may stay below; weights of zero at the end are never drawn.
         bounds = np.where(bounds == bounds[..., -1:], 1.0, bounds)
         points = generator().random((*weights.shape[:-1], num_samples))
-        return cast("Tensor", ops.searchsorted(wrap(bounds), wrap(points), right=True))
+        return ops.searchsorted(wrap(bounds), wrap(points), right=True)
     if num_samples > weights.shape[-1]:
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"

@@ -17,6 +17,7 @@ from ..render.to_tensor import TensorRenderer
 from ..spec.model import (
     AutoElementwise,
     AutoLinear,
+    Constant,
     Formula,
     NotImplementedYet,
     OpSpec,
@@ -45,6 +46,7 @@ def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:
 def linear_in(op: OpSpec) -> tuple[str, ...]:
     """The arguments of an op whose JVP is the op itself, of their tangents: no rule is emitted."""
     is_linear = all(isinstance(rule, AutoLinear) for _, rule in op.jvps)
+    is_linear = is_linear and not any(isinstance(rule, Constant) for _, rule in op.vjps)
     if not is_linear or len(op.jvps) < len(op.signature.outputs) or _is_taken_apart(op):
         return ()
     return op.differentiable_params
@@ -116,9 +118,13 @@ class _Body:
         return [*lines, f"return {answer}"]
 
     def _refusals(self) -> Iterable[str]:
-        """Raise where somebody asks for a derivative that nobody has written."""
+        """Raise where somebody asks for a derivative that nobody has written, or means."""
         for param in self._op.signature.tensor_params:
             rule = self._op.rule(param.name)
+            if isinstance(rule, Constant):
+                words = (self._op.signature.name.lstrip("_"), param.public, rule.reason)
+                yield f"if {param.name}_t is not None:"
+                yield f"    raise must_be_constant({', '.join(map(repr, words))})"
             if isinstance(rule, NotImplementedYet) and f"{param.name}_t" not in self._tangents:
                 reason = f"by {param.public!r}: {rule.reason}"
                 yield f"if {param.name}_t is not None:"

@@ -77,10 +77,10 @@ def no_forward_mode(op: str, reason: str) -> NotImplementedError:
 
 
 def must_be_constant(op: str, argument: str, reason: str) -> RuntimeError:
-    """The error of an argument that requires grad, of an op that it is a constant of."""
+    """The error of an argument with a gradient or a tangent, of an op that it is a constant of."""
     return RuntimeError(
         f"The function '{op}' is not differentiable with respect to argument '{argument}': "
-        f"{reason}. This input cannot have requires_grad True; detach() it."
+        f"{reason}. This input cannot have requires_grad True, or a tangent; detach() it."
     )
 
 

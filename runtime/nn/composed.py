@@ -17,7 +17,6 @@ from ..core.random_generator import generator
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
 from ..dispatch.op_errors import must_be_constant
-from ..forward_ad.dual import tangents_of
 from ..generated import layers, numbers, pooling
 from ..inplace.ops import in_place, write
 from ..kernels.elementwise.checks import HALF, floating
@@ -134,16 +133,6 @@ def _refuse_gradients(**statistics: Tensor | None) -> None:
             raise must_be_constant("native_batch_norm", name, "it is updated and not read")
 
 
-def _refuse_tangents(*statistics: Tensor | None) -> None:
-    """Raise RuntimeError if running statistics have tangents, which would be lost."""
-    for running in statistics:
-        if running is not None and tangents_of(running):
-            raise RuntimeError(
-                "batch_norm is not differentiable wrt running_mean and running_var: they are "
-                "statistics of other data, and must have no tangents"
-            )
-
-
 def native_batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -191,8 +180,6 @@ def _batch_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     if training:
         _refuse_gradients(running_mean=running_mean, running_var=running_var)
-    elif tangents_of(input):
-        _refuse_tangents(running_mean, running_var)
     known = (None, None) if training else (running_mean, running_var)
     is_half = input.array.dtype == HALF
     if is_half:
