@@ -19,7 +19,7 @@ from .differences import Slopes, slopes
 from .findings import Finding, Suspicion, grouped, settled
 from .grading import LOST, WRONG, Grade, grade, is_wrong
 from .meant import as_meant
-from .questions import EXTREME, GENERIC, SPECIAL, TRIANGLE, Asked, Question, Sweep
+from .questions import EXTREME, GENERIC, SPECIAL, TRIANGLE, Asked, Question, Sweep, order_of
 from .session import Session, printed
 from .text import NotSpelled, name_of, question_text, sweep_text
 
@@ -369,8 +369,3 @@ _SYMBOLS: dict[type[ast.operator], str] = {
     ast.Pow: "**",
     ast.MatMult: "@",
 }
-
-
-def order_of(mode: str) -> int:
-    """The number of derivatives that a mode takes."""
-    return 2 if "∘" in mode else 1

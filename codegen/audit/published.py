@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from .findings import Finding
-from .judge import order_of
+from .questions import order_of
 from .session import printed
 
 

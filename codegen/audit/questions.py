@@ -80,3 +80,8 @@ class Asked:
     problems: tuple[str, ...] = ()
     disagreements: tuple[str, ...] = ()
     """Where modes of gradspec itself differ at 50 digits."""
+
+
+def order_of(mode: str) -> int:
+    """The number of derivatives that a mode takes."""
+    return 2 if "∘" in mode else 1

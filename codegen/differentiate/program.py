@@ -68,6 +68,7 @@ class Flattener:
         """`alike` are names of the same shape, beside those that the requirements tell."""
         self._resolver = resolver
         self._kinds = dict(kinds)
+        self._params = {param.name for param in op.signature.params}
         self._taken = {*kinds, *(o.name for o in op.signature.outputs), *gradient_names(op)}
         tensors = [name for name, kind in kinds.items() if kind == "tensor"]
         shapes = Shapes(tensors, _alike(op) | dict(alike or {}))
@@ -201,6 +202,10 @@ class Flattener:
             case Star(value):
                 return Star(self._flat(value, known))
         return expr
+
+    def is_argument(self, expr: Expr) -> bool:
+        """Return whether an expression is an argument of the op, as it was given."""
+        return isinstance(expr, Name) and expr.id in self._params
 
     def _is_int(self, expr: Expr) -> bool:
         return self._resolver.kind(expr, self._kinds) == "int"

@@ -327,8 +327,21 @@ class Rules:
         """An expression with the shapes of values said by those of arguments."""
         if isinstance(expr, Attribute):
             return self._flattener.attribute(expr)
+        if isinstance(expr, Call):
+            expr = self._without_layouts(expr)
         shaped: Expr = with_parts(expr, self._shaped)
         return shaped
+
+    def _without_layouts(self, call: Call) -> Call:
+        """A call without the strides of what is no argument: only given arrays have any."""
+        kwargs = tuple(
+            (name, value)
+            for name, value in call.kwargs
+            if not isinstance(value, Attribute)
+            or value.name != "strides"
+            or self._flattener.is_argument(value.value)
+        )
+        return call if kwargs == call.kwargs else dataclasses.replace(call, kwargs=kwargs)
 
 
 def _asking_primals(block: Block, params: Iterable[str]) -> Block:

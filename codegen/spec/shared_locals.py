@@ -25,7 +25,7 @@ from itertools import takewhile
 from ..diagnostics import Span
 from ..ir.nodes import Assign, Block
 from ..ir.parse import parse
-from ..ir.walk import assignments, free_names, names
+from ..ir.walk import assigned_names, assignments, free_names, names
 from .model import Formula
 
 _BEFORE_CODE = re.compile(r"(?:\s|#.*)*")
@@ -58,9 +58,31 @@ def completed(formula: Formula, forward: Formula | None) -> Formula:
 
 
 def shared_assignments(block: Block, forward: Formula | None) -> tuple[Assign, ...]:
-    """The assignments at the beginning of a formula that stand in the forward as well."""
-    known = () if forward is None else leading(forward.block)
-    return tuple(assignment for assignment in leading(block) if assignment in known)
+    """The assignments at the beginning of a formula that stand in the forward as well.
+
+    What they make and read must mean the same in both, also at the end of the forward, where it
+    is kept.
+    """
+    if forward is None:
+        return ()
+    known = leading(forward.block)
+    blocks = (block, forward.block)
+    changing = set().union(*map(_assigned_again, blocks))
+    locals_ = set().union(*map(assigned_names, blocks))
+    found: list[Assign] = []
+    same: set[str] = set()
+    for made in leading(block):
+        read = {name.id for name in names(made.value)}
+        if made in known and not changing & {*made.targets} and read & locals_ <= same:
+            found.append(made)
+            same |= {*made.targets}
+    return tuple(found)
+
+
+def _assigned_again(block: Block) -> set[str]:
+    """The locals that are assigned more than once."""
+    times = Counter(target for each in assignments(block) for target in each.targets)
+    return {target for target, count in times.items() if count > 1}
 
 
 def _needed(free: set[str], forward: Block) -> list[Assign]:
@@ -104,8 +126,7 @@ def _ambiguous(blocks: Sequence[Block]) -> set[str]:
     given = set().union(*map(free_names, blocks))
     found = {target for each in made for target in each.targets if target in given}
     for block in blocks:
-        times = Counter(target for each in assignments(block) for target in each.targets)
-        found |= {target for target, count in times.items() if count > 1}
+        found |= _assigned_again(block)
     for each in made:
         found |= {t for t in each.targets if any(t in o.targets and o != each for o in made)}
     while True:

@@ -126,6 +126,11 @@ class Framework:
         name = op.signature.name.removeprefix(f"{module}_")
         return Spelling(f"{root}.{name}{AS_CALLED}")
 
+    def ignores(self, function: str, argument: str) -> bool:
+        """Return whether an argument makes no difference to what a call is spelled as."""
+        spelling = self.ops.get(f"{function} {argument}")
+        return spelling is not None and argument not in spelling.arguments
+
     def primitive(self, function: str, given: frozenset[str]) -> Spelling | None:
         """The framework's own function for one of NumPy or SciPy that is called with arguments."""
         if (found := _find(self.primitives, function, given)) is not None:

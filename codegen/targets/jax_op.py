@@ -60,7 +60,7 @@ class _Builder:
         self.module = module
         self.spelling = names.spelling_of(op, module)
         self.has_rules = bool(op.recorded_params) and op.composite is None
-        self.tangents = tangents(op, module.resolver)
+        self.tangents = tangents(op, module.resolver, module.framework)
         tested = tested_numbers(op, module, set())
         self.static = [p for p in op.signature.params if _is_static(p, tested)]
         static = {p.name for p in self.static}

@@ -90,11 +90,12 @@ class _Builder:
         own = {thing.name for thing in op.signature.named}
         self.attributes: dict[str, tuple[str, str]] = {}
         self.gradients = [
-            (of, self._with_attributes(formula, tensors, own)) for of, formula in gradients(op)
+            (of, self._with_attributes(formula, tensors, own))
+            for of, formula in gradients(op, module.framework)
         ]
         self.tangents = {
             output: [self._with_attributes(formula, tensors, own) for formula in terms]
-            for output, terms in tangents(op, module.resolver).items()
+            for output, terms in tangents(op, module.resolver, module.framework).items()
         }
         self.kinds |= {"grad": "tensor", "grads": "tensors"}
         self.kinds |= {f"grad_{o.name}": "tensor" for o in op.signature.outputs}

@@ -35,15 +35,9 @@ def _double() -> Iterator[None]:
 def _plain(op: OpSpec) -> Function:
     """The definition alone, with the arguments of the public function."""
     inner = getattr(module_of(op, "jax"), f"{op.signature.name}__with_jvp").__wrapped__
-    lists = [p.type.is_list for p in op.signature.params]
 
     def call(*given: Any, **named: Any) -> Any:
-        return inner(
-            *(
-                tuple(g) if many and g is not None else g
-                for g, many in zip((*given, *named.values()), lists, strict=True)
-            )
-        )
+        return inner(*(tuple(g) if isinstance(g, list) else g for g in (*given, *named.values())))
 
     return call
 

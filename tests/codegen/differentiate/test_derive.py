@@ -160,6 +160,19 @@ def test_a_vjp_that_is_written_stays(tmp_path: Path) -> None:
     }
 
 
+def test_a_gradient_has_the_layout_of_an_argument_and_of_nothing_else(tmp_path: Path) -> None:
+    text = (
+        "- name: squashed_product(Tensor self, Tensor other) -> Tensor\n"
+        "  requires: self.ndim == 2 and other.ndim == 2\n"
+        "  forward: mm(tanh(self), other)\n"
+        "  examples: [{self: [1, 2], other: [2, 1]}]\n"
+    )
+    op, verdict = prove_text(text, tmp_path, "squashed_product")["squashed_product"]
+    assert verdict.status is Status.PROVED, verdict
+    assert rules_of(op)["self"] == "_tanh_backward(mm(grad, t(other)), self)"
+    assert rules_of(op)["other"] == "mm(t(tanh(self)), grad, strides=other.strides)"
+
+
 def test_items_of_a_list_get_gradients_by_number(tmp_path: Path) -> None:
     text = (
         "- name: first_by_third(Tensor[] parts) -> Tensor\n"

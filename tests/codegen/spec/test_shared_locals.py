@@ -15,7 +15,7 @@ from gradspec_codegen.ir.parse import parse
 from gradspec_codegen.prove.report.verdict import Status
 from gradspec_codegen.render.to_text import block_text
 from gradspec_codegen.spec.model import Formula, Table
-from gradspec_codegen.spec.shared_locals import leading, shared_with
+from gradspec_codegen.spec.shared_locals import leading, shared_assignments, shared_with
 from tests.codegen.proving import prove_text
 
 TWICE = textwrap.dedent("""\
@@ -121,6 +121,42 @@ def test_a_wrong_assignment_in_the_gradient_is_no_shared_one(tmp_path: Path) -> 
     )
     (_, verdict), *_ = prove_text(text, tmp_path, "other_gates").values()
     assert verdict.status is Status.REFUTED
+
+
+CHANGED = """\
+- name: gained(Tensor self, Tensor? weight=None) -> Tensor
+  doc: A squashed tensor with a weight.
+  requires: [weight is None or weight.shape == self.shape]
+  forward: |
+    x = tanh(self)
+    if weight is not None:
+        x = x * weight
+    return x
+  self: |
+    x = tanh(self)
+    slope = grad * (1 - x * x)
+    return slope if weight is None else slope * weight
+  weight: |
+    x = tanh(self)
+    return grad * x
+  examples:
+    - {self: [2]}
+    - {self: [2], weight: [2]}
+"""
+
+
+def test_a_local_that_the_forward_assigns_again_is_computed_anew(tmp_path: Path) -> None:
+    (_, verdict), *_ = prove_text(CHANGED, tmp_path, "gained").values()
+    assert verdict.status is Status.PROVED, verdict
+
+
+def test_a_local_that_reads_another_one_of_the_same_name_is_not_shared() -> None:
+    text = "a = self * 3\nx = tanh(a)\nreturn x * other"
+    forward = Formula(text, parse(text), ())
+    made = shared_assignments(parse("a = self * 2\nx = tanh(a)\nreturn grad * x"), forward)
+    assert made == ()
+    same = shared_assignments(parse("a = self * 3\nx = tanh(a)\nreturn grad * x"), forward)
+    assert [each.targets for each in same] == [("a",), ("x",)]
 
 
 def test_a_primitive_is_no_part_of_a_formula(mistakes: Mistakes) -> None:

@@ -63,7 +63,6 @@ def function_of(module: ModuleType, op: OpSpec) -> object:
 GROUPS = (
     (r"is defined by a kernel", "defined by a kernel"),
     (r"`np\.|`sp\.", "a function of NumPy or SciPy without an equivalent"),
-    (r"`\.strides`|`\.meta`", "strides of arrays, or lists of shapes"),
     (r"several lists", "several lists of tensors, or lists with gaps"),
     (r"who asks for the gradient", "an argument without a gradient that has to be refused"),
     (r"decides by a tangent", "a JVP that decides by a tangent"),

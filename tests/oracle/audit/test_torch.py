@@ -15,7 +15,7 @@ pytestmark = pytest.mark.oracle
 
 OPS = (
     *("linalg_det", "sinc", "silu", "cos", "softmax.int", "cumprod", "clamp", "ldexp.Tensor"),
-    "_native_batch_norm",
+    *("_native_batch_norm", "prod", "logsumexp"),
 )
 
 
@@ -75,6 +75,18 @@ def test_isolated_points_are_boundaries() -> None:
 
 def test_a_lost_tail_is_numerical() -> None:
     assert set(findings("torch.nn.functional.silu")) == {"numerical"}
+
+
+def test_products_that_overflow_behind_zeros_are_numerical() -> None:
+    prod = findings("torch.prod")["numerical"]
+    assert {"VJP (torch.func)", "JVP"} <= set(prod["modes"])
+    assert "pytorch/pytorch#194699" in prod["issues"]
+
+
+def test_what_gradspec_loses_too_is_no_finding() -> None:
+    """Of two huge elements that are equal the sum of both gradients is 2, and should be 1."""
+    assert "torch.logsumexp" in audited()["functions"]
+    assert findings("torch.logsumexp") == {}
 
 
 def test_the_bound_of_clamp_is_a_shared_convention() -> None:
