@@ -98,6 +98,11 @@ def public_function(name: str) -> Callable[..., Any]:
     return place  # type: ignore[no-any-return]
 
 
+def function_of(info: Any) -> Callable[..., Any]:
+    """Return what an entry calls; LookupError where this library has nothing of that name."""
+    return _ADAPTED.get(label(info)) or public_function(info.name)
+
+
 _TWINS: Mapping[str, Callable[[Any], Any]] = {
     "PairwiseDistance": lambda theirs: gs.nn.PairwiseDistance(
         theirs.norm, theirs.eps, theirs.keepdim
@@ -190,6 +195,11 @@ def _converted(library: _Library, value: Any, leaves: list[Any], layout: Layout)
     return value
 
 
+def converted(value: Any) -> Any:
+    """A sample's arguments for this library."""
+    return _converted(OURS, value, [], PLAIN)
+
+
 def answers(
     library: _Library, function: Callable[..., Any], sample: Any, layout: Layout = PLAIN
 ) -> Iterator[list[Any]]:
@@ -266,7 +276,7 @@ def difference(info: Any, sample: Any, layout: Layout = PLAIN) -> str | None:
 
     Raises one of `UNSUPPORTED` if this library refuses it.
     """
-    function = _ADAPTED.get(label(info)) or public_function(info.name)
+    function = function_of(info)
     original = _CALLED_ON_CLONES.get(info.name, info.op)
     if info.name in _INTO_FORM:
         function = partial(_INTO_FORM[info.name], function)
@@ -311,7 +321,7 @@ _CALLED_ON_CLONES: Mapping[str, Callable[..., Any]] = {
 
 def results(info: Any, sample: Any, layout: Layout) -> tuple[list[Any], list[Any]]:
     """Return a call's result in this library and in PyTorch."""
-    function = _ADAPTED.get(label(info)) or public_function(info.name)
+    function = function_of(info)
     ours = next(answers(OURS, function, sample, layout))
     return ours, next(answers(THEIRS, info.op, sample, layout))
 
