@@ -6,6 +6,7 @@ their answer. Names are NumPy's, with a note after a space where a function is c
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -404,7 +405,15 @@ SMOOTH = {**ELEMENTS, **REDUCTIONS, **SHAPES, **PICKS, **SERIES, **MATRICES, **F
 
 WHOLE = np.array([[5, 2, 7], [1, 12, 3]])
 
+
+def _fix(x: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's own, from 2.5 on
+        return np.fix(x)
+
+
 FLAT: dict[str, tuple[Call, Any]] = {
+    "fix": (_fix, A),
     **{
         name: (getattr(np, name), A)
         for name in [

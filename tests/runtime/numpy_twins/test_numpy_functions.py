@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -136,12 +135,6 @@ def test_eigenvalues_are_complex_where_those_of_numpy_are(matrix: Any) -> None:
     assert found.eigenvectors.dtype == wanted.eigenvectors.dtype
     assert np.linalg.eigvals(gs.tensor(matrix)).dtype == np.linalg.eigvals(matrix).dtype
     assert np.roots(gs.tensor([1.0, -3.0, 2.0])).dtype == gs.float32
-
-
-def test_fix_is_that_of_numpy() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's own, from 2.5 on
-        assert np.fix(gs.tensor([-1.5, 1.5, 2.0])).tolist() == [-1.0, 1.0, 2.0]
 
 
 def test_argpartition_answers_with_places() -> None:
