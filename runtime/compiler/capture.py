@@ -112,7 +112,7 @@ class _Draws:
             try:
                 return self._tape.draw(self._generator, method, args, kwargs)
             finally:
-                self._generator.set_state(state)
+                self._generator._go_on_from(state)
 
         return draw
 

@@ -48,6 +48,7 @@ class Generator:
             ) from None
         if not -(1 << 63) <= number < 1 << 64:
             raise ValueError(f"Overflow when unpacking long: the seed {number} has over 64 bits")
+        refuse_in_capture(self)
         self._seed = number % (1 << 64)
         self._numpy = np.random.default_rng(self._seed)
         return self
@@ -82,6 +83,10 @@ class Generator:
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Go on from a state of `get_state`; TypeError or RuntimeError for anything else."""
+        refuse_in_capture(self)
+        return self._go_on_from(new_state)
+
+    def _go_on_from(self, new_state: Tensor) -> Generator:
         if not isinstance(new_state, Tensor) or new_state.array.dtype != np.uint8:
             raise TypeError("expected a gradspec.ByteTensor, as get_state() returns it")
         data = new_state.array.tobytes()
@@ -205,6 +210,13 @@ def refuse_chance(level: Level) -> None:
             "the 'same' or 'different' randomness flags on vmap or perform the randomness "
             "operation out of vmap"
         )
+
+
+def refuse_in_capture(generator: Generator) -> None:
+    """Raise CaptureError where a program is captured, which would not seed at its calls."""
+    record = getattr(_chosen, "record", None)
+    if record is not None:
+        record(generator).bit_generator  # noqa: B018 - there is none
 
 
 def draws_are_recorded() -> bool:

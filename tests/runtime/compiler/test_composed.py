@@ -9,6 +9,7 @@ import pytest
 
 import gradspec as gs
 from gradspec import distributions, nn
+from gradspec.compiler import CaptureError
 from gradspec.func import functional_call
 from gradspec.nn import functional as F
 
@@ -164,3 +165,23 @@ def test_a_functional_call() -> None:
     for _ in range(2):
         weight, x = gs.randn(1, 2), gs.randn(3, 2)
         assert_same(run(weight, x), of(weight, x))
+
+
+STATE = gs.get_rng_state()
+
+SEEDING: dict[str, Callable[[], Any]] = {
+    "manual_seed": lambda: gs.manual_seed(0),
+    "seed": gs.seed,
+    "a generator of one's own": lambda: gs.Generator().manual_seed(0),
+    "set_rng_state": lambda: gs.set_rng_state(STATE),
+}
+
+
+@pytest.mark.parametrize("name", SEEDING)
+def test_seeding_in_a_program_is_refused_as_it_would_be_lost(name: str) -> None:
+    def drawn(x: Any) -> Any:
+        SEEDING[name]()
+        return x + gs.rand(3)
+
+    with pytest.raises(CaptureError, match="Seed outside of the function"):
+        gs.compile(drawn, backend="numpy")(gs.zeros(3))
