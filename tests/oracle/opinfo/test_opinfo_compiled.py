@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
 UNINITIALIZED = ("empty", "new_empty", "resize_")
 """What the names begin with of which nobody knows the values."""
 
-SAMPLES = 4
+SAMPLES = 2
 
 
 @pytest.mark.parametrize("op", NAMES)
