@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from .autograd.backward import BackwardMethods
 from .core.node import Node
 from .core.tensor import Size, Tensor
+from .dispatch.operators import SizeMethods
 from .functions.complex_parts import ComplexParts
 from .functions.composites import CompositeMethods
 from .functions.conversion import ConversionMethods, clone
@@ -23,7 +24,6 @@ from .functions.numpy_protocol import ValueMethods
 from .functions.pickling import PicklingMethods
 from .functions.predicates import PredicateMethods
 from .functions.properties import PROPERTIES, PropertyMethods
-from .functions.sizes import SizeMethods
 from .functions.splitting import SplittingMethods
 from .functions.storages import StorageMethods
 from .functions.strided import StridedMethods

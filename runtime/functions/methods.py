@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from ..core.numpy_warnings import import_quietly
 from ..core.tensor import Tensor
+from ..dispatch.operators import OPERATORS, operator
 from ..dispatch.overloads import variadic
 from ..inplace.ops import in_place
-from .operators import OPERATORS, operator
 
 Function = Callable[..., Any]
 

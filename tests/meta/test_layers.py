@@ -126,7 +126,7 @@ MAX_FILE = 600
 """One subject, one file: splitting a subject at 400 lines made synonyms for it."""
 
 MAX_FILES = 30
-"""Files in a folder of tests."""
+"""Files in a folder of tests, and modules in one of the runtime or the generator."""
 
 MAX_TEMPLATE = 45
 MAX_TARGET_TEMPLATE = 200
@@ -383,5 +383,11 @@ def test_no_kernel_module_has_the_name_of_a_kernel() -> None:
 def test_no_folder_of_tests_is_full() -> None:
     found = Counter(path.parent for path in (ROOT / "tests").rglob("*.*") if path.is_file())
     counts = {folder: n for folder, n in found.items() if folder.name != "__pycache__"}
+    assert counts
+    assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}
+
+
+def test_no_folder_of_modules_is_full() -> None:
+    counts = Counter(path.parent for path in python_files("runtime", "codegen"))
     assert counts
     assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}

@@ -202,15 +202,6 @@ class KLDivLoss(Loss):
 class BCELoss(WeightedLoss):
     """Cross entropy of two classes, given the probability of one of them."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
@@ -493,15 +484,6 @@ class PoissonNLLLoss(Loss):
 
 class MultiLabelSoftMarginLoss(WeightedLoss):
     """Cross entropies of two classes, one for each label, given logits."""
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""

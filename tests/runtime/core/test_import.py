@@ -12,8 +12,8 @@ import pytest
 
 import gradspec as gs
 from gradspec import generated, kernels, tensor_methods
+from gradspec.dispatch.operators import OPERATORS
 from gradspec.dispatch.registry import BY_NAME, import_all
-from gradspec.functions.operators import OPERATORS
 from gradspec.generated.methods import TensorMethods
 
 LOADED = """

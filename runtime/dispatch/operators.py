@@ -1,4 +1,4 @@
-"""Operators of `Tensor`: what is no operand is left to the other object, as in Python.
+"""Operators of `Tensor`, which leave what is no operand to the other object, and of `Size`.
 
 `x + y` is `add(x, y)`, but where `add` refuses an object by a TypeError, the operator answers
 NotImplemented: then Python asks the object for `__radd__`.
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import wraps
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, SupportsIndex
 
 import numpy as np
 
-from ..core.tensor import Tensor
+from ..core.tensor import Size, Tensor
 from ..core.torch_function import has_torch_function_unary
-from ..dispatch import dispatch as dispatching
-from ..dispatch import overloads
+from . import dispatch as dispatching
+from . import overloads
 
 Function = Callable[..., Any]
 
@@ -99,3 +99,29 @@ def _are_operands(values: Iterable[object]) -> bool:
 
 
 _OPERANDS: Final = (Tensor, np.ndarray, np.generic, int, float, complex)
+
+
+_sum, _product = tuple.__add__, tuple.__mul__
+
+
+class SizeMethods:
+    """Sums and products of shapes, which are shapes: `x.shape + (2,)`.
+
+    Slices stay plain tuples: a `__getitem__` in Python would slow down every `x.shape[0]`.
+    """
+
+    __slots__ = ()
+
+    def __add__(self: Any, other: tuple[int, ...]) -> Any:
+        """The lengths of both; TypeError unless `other` is a tuple."""
+        return Size(_sum(self, other)) if isinstance(other, tuple) else NotImplemented
+
+    def __radd__(self: Any, other: tuple[int, ...]) -> Any:
+        """The lengths of both, those of a tuple on the left first."""
+        return Size(_sum(other, self)) if isinstance(other, tuple) else NotImplemented
+
+    def __mul__(self: Any, times: SupportsIndex) -> Any:
+        """The lengths again and again."""
+        return Size(_product(self, times))
+
+    __rmul__ = __mul__
