@@ -20,6 +20,7 @@ from ..ir.nodes import (
     Conditional,
     Const,
     Expr,
+    Logic,
     Name,
     Sequence,
     Slice,
@@ -44,13 +45,18 @@ _HELPS = {
 def with_plain_numbers(block: Block, signature: Signature) -> Block:
     """Return a formula with `abs`, `min` and `max` of numbers as conditionals.
 
-    FormulaError where `sum` and its like are given numbers.
+    FormulaError where `sum` and its like, or the condition of `where`, are given numbers.
     """
     kinds = _Kinds(signature, block)
 
     def changed(node: Any) -> Any:
         node = with_parts(node, changed)
-        if not isinstance(node, Call) or node.function not in _OF_TENSORS or node.kwargs:
+        if not isinstance(node, Call) or node.kwargs:
+            return node
+        if node.function == "where" and node.args and kinds.is_answer(node.args[0]):
+            message = "`where` takes a tensor for its condition, and this one is about numbers"
+            raise FormulaError(node.args[0].span, "GS036", message, "write `a if condition else b`")
+        if node.function not in _OF_TENSORS:
             return node
         if node.args and all(map(kinds.is_number, node.args)):
             return _of_numbers(node)
@@ -71,6 +77,8 @@ class _Kinds:
         plain = [param for param in signature.params if param.type.base in _NUMBERS]
         self._numbers = {param.name for param in plain if not param.type.is_list}
         self._lists = {param.name for param in plain if param.type.is_list}
+        flags = (param for param in signature.params if param.type.base == "bool")
+        self._flags = {param.name for param in flags if not param.type.is_list}
         made: dict[str, list[Assign]] = {}
         for assignment in assignments(block):
             for target in assignment.targets:
@@ -101,6 +109,19 @@ class _Kinds:
                 return self.is_number(then) and self.is_number(otherwise)
             case Subscript(value, index):
                 return not isinstance(index, Slice) and self.is_list(value)
+        return False
+
+    def is_answer(self, expr: Expr) -> bool:
+        """Return whether an expression is certainly one `True` or `False`."""
+        match expr:
+            case Const(value):
+                return isinstance(value, bool)
+            case Name(name):
+                return name in self._flags
+            case Compare("==" | "!=" | "<" | "<=" | ">" | ">=", left, right):
+                return self.is_number(left) and self.is_number(right)
+            case Logic() | Unary("not"):
+                return True
         return False
 
     def is_list(self, expr: Expr) -> bool:

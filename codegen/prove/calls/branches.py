@@ -59,7 +59,7 @@ class Condition:
     text: str
     answers: set[bool] = field(default_factory=set)
     of_nothing: set[bool] = field(default_factory=set)
-    """The answers at calls with a tensor that has no elements: these show little."""
+    """The answers at calls that show little: a tensor has no elements, or a rule may raise."""
     excluded: set[bool] = field(default_factory=set)
     """The answers at calls that `requires` excludes."""
     is_taken_over: bool = False
@@ -122,16 +122,20 @@ class Branches:
         outputs: dict[str, Any],
         cotangents: dict[str, Any],
         tangents: dict[Leaf, Any],
+        is_excused: bool = False,
     ) -> bool:
-        """Note the answers of one call; return whether one of them is new."""
+        """Note the answers of one call; return whether one of them is new.
+
+        One that is excused, as its rules may raise there, was not compared: it shows little.
+        """
         if not self.conditions:
             return False
         before = sum(len(condition.answers) for condition in self.conditions)
         is_of_nothing = any(not a.size for value in values.values() for a in _arrays(value))
-        self._kind = "of_nothing" if is_of_nothing else "answers"
+        self._kind = "of_nothing" if is_of_nothing or is_excused else "answers"
         self.path = frozenset()
         self._evaluate(self._names(values, outputs, cotangents, tangents))
-        if is_of_nothing:
+        if self._kind == "of_nothing":
             self.path = frozenset()
         return sum(len(condition.answers) for condition in self.conditions) > before
 

@@ -13,16 +13,18 @@ MOST_DATA = 1024
 """So many arrays of whole numbers or flags are gone through."""
 
 
+def kind_of_data(value: Any) -> str:
+    """Return `int` or `bool` for an array that an example gives by such items, else nothing."""
+    kind = next(iter(value)) if isinstance(value, Mapping) else ""
+    return kind if kind in ("int", "bool") else ""
+
+
 def other_data(args: Args) -> Iterator[Args]:
     """Other whole numbers and masks, in the range of those given, and counted from the end."""
     for name, value in args.items():
-        if not isinstance(value, Mapping):
-            continue
-        ((kind, data),) = value.items()
-        if kind not in ("int", "bool"):
-            continue
-        for other in _other_items(kind, data):
-            yield {name: {kind: other}}
+        if kind := kind_of_data(value):
+            for other in _other_items(kind, value[kind]):
+                yield {name: {kind: other}}
 
 
 def data_of_numbers(args: Args, numbers: list[float]) -> Iterator[Args]:
@@ -39,7 +41,7 @@ def data_of_numbers(args: Args, numbers: list[float]) -> Iterator[Args]:
 def all_data(args: Args) -> Iterator[Args]:
     """Every array of the whole numbers that an example gives, or of flags, if it is small."""
     for name, value in args.items():
-        if isinstance(value, Mapping) and (kind := next(iter(value))) in ("int", "bool"):
+        if kind := kind_of_data(value):
             flat = list(_leaves(value[kind]))
             known = [False, True] if kind == "bool" else sorted({*flat})
             if flat and len(known) ** len(flat) <= MOST_DATA:
@@ -63,14 +65,21 @@ def _other_items(kind: str, data: Any) -> Iterator[Any]:
             *([rng.randint(low, high) for _ in flat] for _ in range(3)),
             sorted(flat),
             [-1 - item for item in flat],  # counted from the end, as indices
+            [-1] * len(flat),
         ]
     for way in ways:
-        items = iter(way)
-        yield _filled(data, items)
+        yield _filled(data, iter(way))
+    yield [data, data]
 
 
 def shape_of(data: Any) -> list[int]:
     return [len(data), *shape_of(data[0])] if isinstance(data, list) and data else []
+
+
+def reshaped(data: Any, shape: list[int]) -> Any:
+    """The items over again in an array of a shape; as they are if there are none."""
+    flat = list(_leaves(data))
+    return _of_shape(shape, itertools.cycle(flat)) if flat else data
 
 
 def resized(data: Any, way: Callable[[int], int], farther: int) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from ...ir.nodes import Attribute, Call, Compare, Const, Expr, Logic, Name, Subscript, Unary
 from ...spec.model import Example, OpSpec
 from ...spec.structure import outlines, structural_value
-from .data import Args
+from .data import Args, kind_of_data, reshaped, shape_of
 from .structures import is_shape
 
 _PASSES = 3
@@ -60,7 +60,8 @@ def _assign(spec: OpSpec, args: Args, side: Expr, other: Expr) -> bool:
             return _lengthen(spec, args, name, other)
         case _:
             return False
-    if name not in args or not is_shape(spec, name, args[name]):
+    kind = kind_of_data(args.get(name))
+    if name not in args or not (kind or is_shape(spec, name, args[name])):
         return False
     values = outlines(spec, Example(tuple(args.items()), spec.span))
     try:
@@ -68,13 +69,13 @@ def _assign(spec: OpSpec, args: Args, side: Expr, other: Expr) -> bool:
         if index is None:
             new = list(wanted)
         else:
-            new = list(args[name])
+            new = shape_of(args[name][kind]) if kind else list(args[name])
             new[structural_value(index, values)] = wanted
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return False
     if not all(map(_is_extent, new)):
         return False
-    args[name] = new
+    args[name] = {kind: reshaped(args[name][kind], new)} if kind else new
     return True
 
 

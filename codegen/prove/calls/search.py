@@ -24,7 +24,7 @@ from ..inputs.unproved import is_unproved
 from ..numeric.limits import Place, check_third_order
 from ..symbolic.special_values import formulas
 from .branches import Branches, Path
-from .call import STEP, NoSlope, float_leaves
+from .call import STEP, NoCall, NoSlope, float_leaves
 from .judge import SINGLE_TOLERANCE, SINGLE_TOLERANCE_BY_DTYPE, Judge
 from .meant import suggestion
 from .measures import is_finite
@@ -39,6 +39,7 @@ from .structures import (
     structures,
     unlike_extents,
     with_complex,
+    with_other_extents,
     with_unlike_extents,
 )
 from .together import Together
@@ -199,6 +200,8 @@ class _Search:
         each = max(FEWEST_SPECIAL, MOST_ON_PATHS // max(len(self.paths), 1))
         for args in self.paths.values():
             self._look_everywhere(args, each)
+            for larger in self._as_required(with_other_extents(self.spec, args)):
+                self._usual(larger, 1)
         for args, bound in few:
             self._look_at_special(args, bound)
         self._third_order(accepted)
@@ -352,11 +355,12 @@ class _Search:
             condition.answers, condition.of_nothing = answers, of_nothing
         return found, path
 
-    def _note(self, judge: Judge) -> bool:
+    def _note(self, judge: Judge, is_excused: bool = False) -> bool:
         if not judge.outputs:
             return False  # the op refused the call
         tangents = {leaf: judge.line(leaf) for leaf in judge.leaves}
-        return self.branches.note(judge.values, judge.outputs, judge.weights, tangents)
+        known = judge.values, judge.outputs, judge.weights
+        return self.branches.note(*known, tangents, is_excused)
 
     def look_at(self, values: dict[str, Any], is_usual: bool) -> bool:
         """Judge a call, if its rules claim to be derivatives there; return whether it is one."""
@@ -387,12 +391,16 @@ class _Search:
         judge = Judge(self.spec, values, rng, is_usual, inside, gap, step)
         judge.has_factors, judge.symmetric = self.has_factors, self.symmetric
         judge.single_tolerance = self.single_tolerance
+        is_excused = False
         try:
             with np.errstate(all="ignore"):
                 try:
                     compared = judge.run()
+                except NoCall:
+                    is_excused = True
+                    raise
                 finally:
-                    self._note(judge)
+                    self._note(judge, is_excused)
                     self.path = self.branches.path
                     for each in judge.others:
                         self._note(each)

@@ -16,7 +16,7 @@ import numpy as np
 from ...ir.walk import calls
 from ...spec.model import Example, OpSpec, Param
 from ...spec.vocabulary import FACTORIZATIONS
-from .data import Args, all_data, data_of_numbers, other_data, resized, shape_of
+from .data import Args, all_data, data_of_numbers, kind_of_data, other_data, resized, shape_of
 from .mentioned import mentioned_constants
 from .own_kernels import kernel_constants
 
@@ -225,6 +225,15 @@ def unlike_extents(args: Args) -> int:
     """Count the extents of a call that are unlike, and not one."""
     shapes = [value for value in args.values() if _is_ints(value)]
     return len({size for shape in shapes for size in shape if size > 1})
+
+
+def with_other_extents(spec: OpSpec, args: Args) -> Iterator[Args]:
+    """The call with larger extents: those that fit each other still do."""
+    shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
+    lists = {n: v for n, v in args.items() if _is_list_of_shapes(spec, n, v)}
+    ways: tuple[Callable[[int], int], ...] = (lambda n: n + 3, lambda n: 2 * n + 1)
+    for way in ways:
+        yield args | _mapped(shapes, lists, way)
 
 
 def with_unlike_extents(spec: OpSpec, args: Args) -> Args:
@@ -522,11 +531,7 @@ def _lengths_of_data(args: Args, shapes: Args, lists: Args) -> Iterator[Args]:
 
     Whole numbers go on in the range of those given, and reach as much farther as extents grow.
     """
-    data = {
-        name: kind
-        for name, value in args.items()
-        if isinstance(value, Mapping) and (kind := next(iter(value))) in ("int", "bool")
-    }
+    data = {name: kind for name, value in args.items() if (kind := kind_of_data(value))}
     known = {name: shape_of(args[name][kind]) for name, kind in data.items()}
     for name, kind in data.items():
         for size in dict.fromkeys(known[name]):

@@ -25,6 +25,12 @@ SECONDS = 5.0
 
 CERTIFYING_POINTS = 20
 
+MOST_AT_NUMBERS = 100
+"""So many points are made of the numbers of one difference, the largest numbers first."""
+
+_BESIDE = (sympy.Integer(0), sympy.Rational(1, 4), sympy.Rational(-1, 4))
+"""What is added to these numbers: a number may be the border of the chamber."""
+
 MANY_PARTS = 200
 """Longer expressions are compared by residues first: polynomials in many kernels take long."""
 
@@ -116,8 +122,7 @@ def _is_long(*sides: Expr) -> bool:
 def _compare_hard(got: Expr, expected: Expr, region: Region, seconds: float) -> Answer:
     """Equal at the witness, but not seen to be: search elsewhere, then rewrite."""
     points = region.points(random.Random(0))
-    for _ in range(3):
-        point = next(points)
+    for point in chain(islice(points, 3), _at_numbers(got - expected, region)):
         if differ(got, expected, point):
             return Answer(Status.REFUTED, How.REFUTED, point)
     try:
@@ -131,6 +136,27 @@ def _compare_hard(got: Expr, expected: Expr, region: Region, seconds: float) -> 
         if differ(got, expected, point):
             return Answer(Status.REFUTED, How.REFUTED, point)
     return Answer(Status.CERTIFIED, How.NUMBERS)
+
+
+def _at_numbers(difference: Expr, region: Region) -> Iterator[Point]:
+    """Points of the chamber at the numbers of a difference, where it may be large enough to see.
+
+    `exp(-10**6 * (x - 7)**2)` is one at 7, and zero to all digits elsewhere.
+    """
+    numbers = sorted(difference.atoms(sympy.Rational), key=lambda number: (-abs(number), number))
+    symbols = sorted(difference.free_symbols & region.witness.values.keys(), key=str)
+    moves = [symbols, *([symbol] for symbol in symbols)]
+    places = (
+        (moved, sign * number + beside)
+        for number in numbers
+        for moved in moves
+        for sign in (1, -1)
+        for beside in _BESIDE
+    )
+    for moved, number in islice(places, MOST_AT_NUMBERS):
+        point = region.witness.moved(dict.fromkeys(moved, number))
+        if all(decision.holds(point) for decision in region.decisions):
+            yield point
 
 
 def differ(got: Expr, expected: Expr, point: Point) -> bool:

@@ -60,6 +60,8 @@ EDITS = [
     (SIN_AND_COS, "grad * cos(self)", "grad * cos(x=self)", "GS036", "cos(x=self)"),
     (SIN_AND_COS, "grad * cos(self)", "grad * cos(self, self=1)", "GS036", "cos(self, self=1)"),
     (SIN_AND_COS, "grad * cos(self)", "grad * len(self, 1)", "GS036", "len(self, 1)"),
+    (SIN_AND_COS, "grad * cos(self)", "where(self.ndim > 2, grad, 0)", "GS036", "self.ndim > 2"),
+    (SIN_AND_COS, "grad * cos(self)", "where(not self.ndim, grad, 0)", "GS036", "not self.ndim"),
     (
         SIN_AND_COS,
         "self: grad * cos(self)",
