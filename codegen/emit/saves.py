@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..ir import nodes as ir
-from ..ir.walk import assigned_names, free_names
+from ..ir.walk import assigned_names, children, free_names, with_parts
 from ..spec.model import Formula, OpSpec
 from ..spec.shared_locals import shared_assignments
 from .scopes import slot
@@ -133,30 +133,22 @@ def name_attributes(
                     name = f"{tensor}__{attribute}"
                 found[name] = (tensor, attribute)
                 return ir.Name(name, span=value.span)
-            case ir.Node():
-                fields = (f.name for f in dataclasses.fields(value))
-                return dataclasses.replace(
-                    value, **{name: rewrite(getattr(value, name)) for name in fields}
-                )
-            case tuple():
-                return tuple(rewrite(item) for item in value)
             case _:
-                return value
+                return with_parts(value, rewrite)
 
     return rewrite(block), found
 
 
-def _read_whole(value: Any, tensors: set[str]) -> set[str]:
+def _read_whole(block: ir.Block, tensors: set[str]) -> set[str]:
     """The tensors of which more than an attribute is read."""
-    match value:
-        case ir.Attribute(ir.Name(), _):
-            return set()
-        case ir.Name(name):
-            return {name} & tensors
-        case ir.Node():
-            parts = [getattr(value, f.name) for f in dataclasses.fields(value)]
-        case tuple():
-            parts = list(value)
-        case _:
-            return set()
-    return set().union(*(_read_whole(part, tensors) for part in parts)) if parts else set()
+    found: set[str] = set()
+    pending: list[ir.Node] = [block]
+    while pending:
+        match node := pending.pop():
+            case ir.Attribute(ir.Name(), _):
+                pass
+            case ir.Name(name):
+                found.add(name)
+            case _:
+                pending += children(node)
+    return found & tensors

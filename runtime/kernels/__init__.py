@@ -47,7 +47,7 @@ _NAMES = {
     ),
     "linalg.decompositions": (
         "cholesky cholesky_ex cholesky_inverse cholesky_solve cofactor_slope cofactors "
-        "computed_q det eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order slogdet "
+        "det differentiable_q eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order slogdet "
         "ones_for_zeros solve_ex solve_triangular svd unit_lower"
     ),
     "linalg.eigenvalues": "eig free_of_phase no_common_phase",

@@ -24,10 +24,10 @@ from ..identities.run import Call
 from ..inputs.draw import usual_values
 from .call import float_leaves
 from .data import Args
+from .extents import count_elements, is_shape
 from .mentioned import mentioned_constants
 from .points import NoCall, usual_points
 from .required_shapes import with_required_shapes
-from .structures import count_elements, is_shape
 
 MOST_EXAMPLES = 3
 """So many calls are taken, with tensors of unlike numbers of dimensions."""

@@ -12,7 +12,7 @@ from ...ir.nodes import Attribute, Call, Compare, Const, Expr, Logic, Name, Subs
 from ...spec.model import Example, OpSpec
 from ...spec.structure import outlines, structural_value
 from .data import Args, kind_of_data, reshaped, shape_of
-from .structures import is_shape
+from .extents import is_shape
 
 _PASSES = 3
 

@@ -200,10 +200,11 @@ class _Search:
         each = max(FEWEST_SPECIAL, MOST_ON_PATHS // max(len(self.paths), 1))
         for args in self.paths.values():
             self._look_everywhere(args, each)
-            for larger in self._as_required(with_other_extents(self.spec, args)):
-                self._usual(larger, 1)
         for args, bound in few:
             self._look_at_special(args, bound)
+        for args in self.paths.values():
+            for larger in self._as_required(with_other_extents(self.spec, args)):
+                self._usual(larger, 1)
         self._third_order(accepted)
 
     def _is_new_path(self, args: dict[str, Any]) -> bool:

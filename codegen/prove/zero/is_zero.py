@@ -25,6 +25,9 @@ SECONDS = 5.0
 
 CERTIFYING_POINTS = 20
 
+UNSEEN = -100
+"""The exponential of less is zero to all digits."""
+
 MOST_AT_NUMBERS = 100
 """So many points are made of the numbers of one difference, the largest numbers first."""
 
@@ -139,10 +142,13 @@ def _compare_hard(got: Expr, expected: Expr, region: Region, seconds: float) -> 
 
 
 def _at_numbers(difference: Expr, region: Region) -> Iterator[Point]:
-    """Points of the chamber at the numbers of a difference, where it may be large enough to see.
+    """Points at the numbers of a difference that has exponentials too small to be seen elsewhere.
 
     `exp(-10**6 * (x - 7)**2)` is one at 7, and zero to all digits elsewhere.
     """
+    exponents = (found.args[0] for found in difference.atoms(sympy.exp))
+    if all(region.witness.value(exponent) > UNSEEN for exponent in exponents):
+        return
     numbers = sorted(difference.atoms(sympy.Rational), key=lambda number: (-abs(number), number))
     symbols = sorted(difference.free_symbols & region.witness.values.keys(), key=str)
     moves = [symbols, *([symbol] for symbol in symbols)]

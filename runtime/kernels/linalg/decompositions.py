@@ -434,12 +434,17 @@ def _lu_of_nothing(A: Array) -> tuple[Array, Array, Array]:
     )
 
 
-def computed_q(self: Array) -> Array:
-    """The factor itself, unless it was left out."""
+def differentiable_q(self: Array, columns: int) -> Array:
+    """The factor itself, unless it was left out or has columns that `A` does not determine."""
     if self.ndim < 2:
         raise RuntimeError(
             "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
             "Please use linalg.qr(A, mode='reduced') if you are going to require gradients."
+        )
+    if self.shape[-1] > columns:
+        raise RuntimeError(
+            "linalg.qr is not differentiable when mode='complete' and A has more rows than columns: "
+            "the further columns of Q may be any that are orthonormal. Use mode='reduced'."
         )
     return self
 

@@ -238,3 +238,18 @@ def test_gels_takes_matrices_of_full_rank_whatever_the_bound(torch: Any) -> None
         return [solution.detach(), residuals.detach(), a.grad, b.grad]
 
     assert_same(behaviour, torch)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("rows", "columns"), [(3, 1), (2, 1), (2, 2), (1, 2)])
+def test_gradients_of_a_square_q(torch: Any, rows: int, columns: int) -> None:
+    """Further columns of `Q` may turn, so there are no gradients of what has more rows."""
+    numbers = [[1.0, 2.0], [3.0, 5.0], [-2.0, 4.0]]
+
+    def behaviour(library: Any) -> Any:
+        matrix = library.tensor(numbers, dtype=library.float64)[:rows, :columns]
+        matrix = matrix.clone().requires_grad_()
+        q, r = library.linalg.qr(matrix, mode="complete")
+        return attempt(lambda: library.autograd.grad(q.sum() + (r * r * r).sum(), matrix))
+
+    assert_same(behaviour, torch)
