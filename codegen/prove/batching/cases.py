@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 
 from ...spec.model import Example, OpSpec
 from ...spec.vocabulary import FACTORIZATIONS
+from ..calls.data import Args
+from ..calls.extents import shapes_of
 from ..calls.points import NoCall, arguments
 from ..calls.structures import structures
 from ..identities.run import Call
@@ -26,6 +29,9 @@ EXAMPLES = 4
 SYMBOLIC_EXAMPLES = 2
 
 MOST_CALLS = 24
+MOST_MIXED = 150
+"""Calls that are made of tensors of several ones; few of them are calls of the op."""
+
 _TRIED = 4
 """Structures that are tried for each call, as many are no calls of the op."""
 
@@ -73,6 +79,11 @@ class Case:
         """Return whether the examples have other results: like ones cannot tell a rule wrong."""
         first, *others = self.results
         return any(not _alike(first[name], other[name]) for other in others for name in first)
+
+    def shares_dimensions(self) -> bool:
+        """Return whether an argument that is not batched has dimensions."""
+        shared = (value for name, value in self.rows[0].items() if name not in self.batched)
+        return any(isinstance(value, np.ndarray) and value.ndim for value in shared)
 
     def run(self) -> bool:
         """Call the op for each example; answers whether that can be done, with like results."""
@@ -146,6 +157,58 @@ def cases_with_numbers(spec: OpSpec) -> Iterator[Case]:
             case.for_results_alone = True
             if case.batched in silent and case.is_proved() and case.run():
                 yield case
+
+
+def further_cases(spec: OpSpec) -> Iterator[Case]:
+    """Calls that are less like the examples, at which chosen rules are tried.
+
+    Tensors come from different calls, and there are as many examples as a tensor has elements in a
+    dimension: a rule that takes the one for the other is refused by the op where numbers differ,
+    and wrong where they do not. Formulas give the ops that only they call what fits, and nothing
+    that broadcasts unless it is promoted.
+    """
+    if spec.is_called_by_formulas and len(spec.promotes) < 2:
+        return
+    rng = np.random.default_rng(1)
+    known = list(structures(spec, examples_of(spec), _TRIED * MOST_CALLS))
+    if spec.is_called_by_formulas:
+        known = [args for args in known if _has_dimensions_of_examples(spec, args)]
+    for number, args in enumerate(itertools.chain(_mixed(spec, known), known[MOST_CALLS:])):
+        try:
+            row = _arrays(arguments(spec, args, rng))
+            sizes = sorted({2, *_few(row.values())})
+            more = range(sizes[number % len(sizes)] - 1)
+            rows = [row, *(_arrays(arguments(spec, args, rng)) for _ in more)]
+        except (NoCall, ValueError, TypeError):
+            continue
+        for case in _choices(spec, rows):
+            if case.is_proved() and case.run():
+                yield case
+
+
+def _has_dimensions_of_examples(spec: OpSpec, args: Args) -> bool:
+    """Return whether tensors have as many dimensions as in an example, at least."""
+    shapes = shapes_of(spec, args)
+    given = [shapes_of(spec, dict(example.args)) for example in spec.examples]
+    return all(
+        len(shape) >= min((len(each[name]) for each in given if name in each), default=0)
+        for name, shape in shapes.items()
+    )
+
+
+def _few(values: Iterable[Any]) -> set[int]:
+    """The extents of arrays that are as small as batches may be."""
+    shapes = (value.shape for value in values if isinstance(value, np.ndarray))
+    return {size for shape in shapes for size in shape if 1 < size <= EXAMPLES}
+
+
+def _mixed(spec: OpSpec, known: list[Args]) -> Iterator[Args]:
+    """Calls in which tensors come from different ones of those known."""
+    rng = random.Random(spec.name)
+    names = [param.name for param in spec.signature.tensor_params]
+    for _ in range(MOST_MIXED if len(names) > 1 else 0):
+        others = {name: rng.choice(known) for name in names}
+        yield rng.choice(known) | {n: args[n] for n, args in others.items() if n in args}
 
 
 def cases_with_symbols(spec: OpSpec) -> Iterator[Case]:

@@ -20,7 +20,7 @@ from ..symbolic.decisions import tracing
 from ..symbolic.symbols import expressions
 from ..zero.is_zero import How, Region, compare
 from .candidates import SAME, candidates
-from .cases import Case, cases_with_numbers, cases_with_symbols, stack
+from .cases import Case, cases_with_numbers, cases_with_symbols, further_cases, stack
 from .derivatives import compare_derivatives
 from .run import has_formula, run_batched
 
@@ -49,7 +49,7 @@ def find_batching(spec: OpSpec) -> Batching | None:
     cases, symbolic = list(cases_with_numbers(spec)), list(cases_with_symbols(spec))
     if spec.batch is not None:
         _check_declared(spec, cases, symbolic)
-    chosen = _chosen(spec, cases, symbolic)
+    chosen = _tried(spec, cases, symbolic)
     fitting = set().union(*chosen.values())
     exact = sum(any(_holds_on_symbols(text, case) for text in chosen) for case in symbolic)
     return Batching(tuple(chosen), len(fitting), len(cases), exact)
@@ -68,17 +68,36 @@ def _check_declared(spec: OpSpec, cases: list[Case], symbolic: list[Case]) -> No
         _holds_on_symbols(FORMULA, case)
 
 
-def _chosen(spec: OpSpec, cases: list[Case], symbolic: list[Case]) -> dict[str, set[int]]:
-    """The rules that fit most calls, with the numbers of these."""
+def _tried(spec: OpSpec, cases: list[Case], symbolic: list[Case]) -> dict[str, set[int]]:
+    """The rules that fit most calls, and are wrong at no further one.
+
+    A rule that fits few calls may do so by chance.
+    """
+    wrong: set[str] = set()
+    further = list(further_cases(spec))
+    while True:
+        chosen = _chosen(spec, cases, symbolic, wrong)
+        refuted = {text for text in chosen if any(_is_wrong(text, case) for case in further)}
+        if not refuted:
+            return chosen
+        wrong |= refuted
+
+
+def _chosen(
+    spec: OpSpec, cases: list[Case], symbolic: list[Case], wrong: set[str]
+) -> dict[str, set[int]]:
+    """The rules that fit most calls, with the numbers of these, but for those known as `wrong`."""
     found: dict[str, set[int]] = {}
     for text in candidates(spec):
+        if text in wrong:
+            continue
         if fits := _fitting(text, cases, symbolic):
             found[text] = fits
             if len(fits) == len(cases):
                 return {text: fits}
     chosen = _best(found, set(range(len(cases))), 3)
     fitting = set().union(*chosen.values())
-    if len(fitting) > _ENOUGH * len(cases) or not has_formula(spec):
+    if len(fitting) > _ENOUGH * len(cases) or not has_formula(spec) or FORMULA in wrong:
         return chosen
     fits = _fitting(FORMULA, cases, symbolic)
     return _best(chosen, set(range(len(cases))), 2) | ({FORMULA: fits} if fits else {})
@@ -122,14 +141,22 @@ def _is_told(text: str, fitting: list[Case], cases: list[Case]) -> bool:
     """Return whether the calls could tell the rule wrong.
 
     Where an op can tell the examples of some arguments from each other, a rule must fit a call that
-    does. The rule of results that are the same for all examples needs many calls, and none that
-    tells.
+    does; and where others have dimensions, one at which they have. The rule of results that are the
+    same for all examples needs many calls, and none that tells.
     """
+    chosen = {case.batched for case in fitting}
+    others = [case for case in cases if case.batched in chosen]
+    if _share_dimensions(others) and not _share_dimensions(fitting):
+        return False
     telling = {case.batched for case in cases if case.tells()}
     if text == SAME:
         return len(fitting) >= _FEWEST_SAME and not telling
     told = {case.batched for case in fitting if case.tells()}
-    return {case.batched for case in fitting} & telling <= told
+    return chosen & telling <= told
+
+
+def _share_dimensions(cases: list[Case]) -> bool:
+    return any(case.shares_dimensions() for case in cases)
 
 
 def _holds(text: str, case: Case) -> bool | None:
@@ -150,6 +177,19 @@ def _holds(text: str, case: Case) -> bool | None:
     if all(_equal(outputs[name], case, name) for name in case.results[0]):
         return True
     return None if _is_singular(case) else False
+
+
+def _is_wrong(text: str, case: Case) -> bool:
+    """Return whether a rule gives other results than the examples; where it raises, vmap loops."""
+    from gradspec.core.modes import no_grad
+
+    try:
+        with no_grad(), np.errstate(all="ignore"):
+            outputs = run_batched(text, case)
+    except Exception:
+        return False
+    is_equal = all(_equal(outputs[name], case, name) for name in case.results[0])
+    return not is_equal and not _is_singular(case)
 
 
 def _is_singular(case: Case) -> bool:

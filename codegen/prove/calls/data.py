@@ -70,6 +70,8 @@ def _other_items(kind: str, data: Any) -> Iterator[Any]:
     for way in ways:
         yield _filled(data, iter(way))
     yield [data, data]
+    if isinstance(data, list):
+        yield [[item] for item in data]
 
 
 def shape_of(data: Any) -> list[int]:

@@ -177,6 +177,7 @@ def single_shapes(shapes: Args) -> Iterator[Args]:
         yield {name: shape[1:]}
         yield {name: shape[:-1]}
         yield {name: [2, *shape]}
+        yield {name: [2, *[1] * len(shape)]}
         for place in range(len(shape)):
             yield {name: [*shape[:place], 1, *shape[place + 1 :]]}
 

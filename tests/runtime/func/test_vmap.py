@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gradspec as gs
+import gradspec.nn.functional as F
 from gradspec.func import vmap
 
 X = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
@@ -222,3 +224,53 @@ def test_a_view_of_a_single_example_is_written_to() -> None:
         x = gs.zeros(size, 1, 3)
         assert gs.vmap(function)(x).tolist() == [[[1.0] * 3]] * size
         assert x.tolist() == [[[1.0] * 3]] * size
+
+
+EXAMPLES = np.arange(6.0).reshape(2, 3)
+SHARED = 10.0 * np.arange(6.0).reshape(2, 3)
+MASK = np.array([[True, False, True], [True, True, True]])
+
+# Each takes an example of three elements; the other argument has as many rows as there are examples.
+WITH_ROWS = {
+    "lerp": (
+        lambda x: gs.lerp(x, gs.tensor(SHARED), gs.tensor(SHARED)),
+        lambda x: x + SHARED * (SHARED - x),
+    ),
+    "soft_margin_loss": (
+        lambda x: F.soft_margin_loss(x, gs.tensor(SHARED), reduction="none"),
+        lambda x: np.log1p(np.exp(-SHARED * x)),
+    ),
+    "huber_loss": (
+        lambda x: F.huber_loss(x, gs.tensor(SHARED), reduction="none"),
+        lambda x: np.where(abs(x - SHARED) < 1, (x - SHARED) ** 2 / 2, abs(x - SHARED) - 0.5),
+    ),
+    "masked_select": (
+        lambda x: gs.masked_select(x, gs.tensor(MASK)),
+        lambda x: np.broadcast_to(x, MASK.shape)[MASK],
+    ),
+    "masked_fill": (
+        lambda x: gs.masked_fill(x, gs.tensor(MASK), 7.0),
+        lambda x: np.where(MASK, 7.0, x),
+    ),
+    "where": (
+        lambda x: gs.where(gs.tensor(MASK), x, gs.tensor(SHARED)),
+        lambda x: np.where(MASK, x, SHARED),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*different to the input size")
+@pytest.mark.parametrize("name", WITH_ROWS)
+def test_rows_of_a_shared_argument_are_no_examples(name: str) -> None:
+    op, wanted = WITH_ROWS[name]
+    found = gs.func.vmap(op)(gs.tensor(EXAMPLES))
+    np.testing.assert_allclose(found.numpy(), np.stack([wanted(x) for x in EXAMPLES]))
+
+
+def test_examples_are_no_dimension_to_scatter_along() -> None:
+    into, pages = np.zeros((2, 2, 3, 3)), np.arange(18.0).reshape(2, 3, 3)
+    found = gs.func.vmap(lambda x, page: gs.select_scatter(x, page, 0, 1))(
+        gs.tensor(into), gs.tensor(pages)
+    )
+    into[:, 1] = pages
+    np.testing.assert_array_equal(found.numpy(), into)
