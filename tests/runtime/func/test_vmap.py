@@ -230,7 +230,8 @@ EXAMPLES = np.arange(6.0).reshape(2, 3)
 SHARED = 10.0 * np.arange(6.0).reshape(2, 3)
 MASK = np.array([[True, False, True], [True, True, True]])
 
-# Each takes an example of three elements; the other argument has as many rows as there are examples.
+# Each takes an example of three elements; the other argument has as many rows as there are
+# examples.
 WITH_ROWS = {
     "lerp": (
         lambda x: gs.lerp(x, gs.tensor(SHARED), gs.tensor(SHARED)),
