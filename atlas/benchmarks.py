@@ -15,14 +15,14 @@ _SCALES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "MB": 1.0}
 
 _COLOURS = {
     "gradspec": "#1971c2",
-    "PyTorch": "#e8590c",
-    "torch": "#e8590c",
-    "JAX": "#9c36b5",
-    "autograd": "#2f9e44",
-    "MyGrad": "#c2255c",
-    "NumPy": "#868e96",
+    "PyTorch": "#f76707",
+    "torch": "#f76707",
+    "JAX": "#5c940d",
+    "autograd": "#9c36b5",
+    "MyGrad": "#e599f7",
+    "NumPy": "#adb5bd",
 }
-"""By the first word of a column's head: what a library does in several ways has one colour."""
+"""By the first word of a column's head, as in the plot of sizes: one for each library."""
 
 _DOT = "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"
 _DIAMOND = "m0-6l6 6l-6 6l-6-6z"
@@ -52,7 +52,7 @@ def plot(markdown: str) -> str:
     lines = [line.strip("|").split("|") for line in markdown.splitlines() if line.startswith("|")]
     heads = [cell.strip() for cell in lines[0]][1:]
     rows = [(cells[0].strip().replace("`", ""), [*map(_figure, cells[1:])]) for cells in lines[2:]]
-    rows = [(title, figures) for title, figures in rows if sum(f is not None for f in figures) > 2]
+    rows = [(title, f) for title, f in rows if f[0] and len(f) - f.count(None) > 2]
     ratios = [
         [f / figures[0] if f and figures[0] else None for f in figures] for _, figures in rows
     ]
@@ -71,7 +71,10 @@ def plot(markdown: str) -> str:
     for number, ((title, _), row) in enumerate(zip(rows, ratios, strict=True)):
         y = 46 + _ROW * number
         short = title if len(title) < 69 else title[:64] + "…"
-        parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(short)}</text>')
+        parts.append(
+            f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">'
+            f"<title>{escape(title)}</title>{escape(short)}</text>"
+        )
         # Ours last, so that it is not hidden where all agree.
         for head, ratio in reversed([*zip(heads, row, strict=True)]):
             if ratio:
@@ -93,7 +96,9 @@ def _legend(heads: Sequence[str], y: float) -> tuple[str, float]:
         length = 36 + 6.5 * len(head)
         if x + length > _WIDTH:
             x, y = 14.0, y + 22
-        parts.append(_mark(head, x, y) + f'<text x="{x + 12:.0f}" y="{y + 4}">{escape(head)}</text>')
+        parts.append(
+            _mark(head, x, y) + f'<text x="{x + 12:.0f}" y="{y + 4}">{escape(head)}</text>'
+        )
         x += length
     return "".join(parts), y + 18
 
@@ -102,7 +107,7 @@ def _mark(head: str, x: float, y: float, title: str = "") -> str:
     """A dot for what runs eagerly, hollow for one thread; a diamond for what is compiled."""
     is_compiled = "compile" in head or "jit" in head
     shape = f"M{x:.1f} {y}{_DIAMOND if is_compiled else _DOT}"
-    colour = _COLOURS[re.match(r"\w+", head)[0]]
+    colour = _COLOURS[re.split(r"\W", head)[0]]
     filled = "none" if "1 thread" in head else colour
     return f'<path d="{shape}" fill="{filled}" stroke="{colour}" stroke-width="1.5">{title}</path>'
 

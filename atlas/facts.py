@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
 
 from gradspec.dispatch.registry import import_all
 from gradspec_codegen.authoring.explanation import Explanation, explanation
@@ -16,7 +20,7 @@ from gradspec_codegen.render.to_latex import latex
 from gradspec_codegen.spec.model import Formula, OpSpec, Table
 from gradspec_codegen.target import Target
 
-from .accuracy import Along, Measured, Row
+from .accuracy import Along, Call, Measured, Row
 from .calls import Program, program
 from .curves import picture
 from .second import Second, second_derivatives
@@ -41,8 +45,15 @@ class OpFacts:
     accuracy: tuple[Row, ...]
     along: tuple[Along, ...]
     """The errors along the first argument."""
+    called: Call | None
+    """The call that these are of; None of an elementwise op, which is swept."""
+    measured_with: Mapping[str, str]
+    unmeasured: str
+    """Why there are no errors."""
     kernel_says: str
     """What the kernel is that an op is defined by; empty for one that is defined by a formula."""
+    written: str
+    """The definition in TeX of one that is defined by a kernel, as `definitions.yaml` has it."""
     calls: tuple[str, ...]
     """The ops of the table that its formulas call."""
     vjp_parts: tuple[tuple[str, str], ...]
@@ -74,13 +85,25 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
         program=program(op),
         accuracy=tuple(errors.rows.get(op.name, ())),
         along=tuple(errors.along.get(op.name, ())),
+        called=errors.calls.get(op.name),
+        measured_with=errors.facts.get(op.name, {}),
+        unmeasured=_unmeasured(op, errors),
         kernel_says=_kernel_says(op),
+        written=written_definitions().get(op.name, ""),
         calls=tuple(dict.fromkeys(_called(op, planned))),
         vjp_parts=tuple(vjp_parts.items()),
         jvp_parts=tuple((name, tex) for name, tex in jvp_parts.items() if name not in vjp_parts),
         line=op.span.line,
         table_file=op.span.path.rpartition("/")[2],
     )
+
+
+def _unmeasured(op: OpSpec, errors: Measured) -> str:
+    if op.is_private:
+        return "formulas alone call it; its errors are part of those of the ops that do."
+    if op.composite is None and not op.differentiable_params:
+        return "it has no derivative."
+    return f"{errors.left.get(op.name, 'no digits are known of it')}."
 
 
 def _called(op: OpSpec, planned: Plan) -> Iterator[str]:
@@ -99,6 +122,14 @@ def _kernel_says(op: OpSpec) -> str:
 
     found = op.definition and re.match(r"\s*kernels\.(\w+)\(", op.definition.text)
     return (getattr(kernels, found[1]).__doc__ or "").split("\n")[0] if found else ""
+
+
+@cache
+def written_definitions() -> dict[str, str]:
+    """The definitions in TeX that are written by hand, by the op."""
+    text = Path(__file__).with_name("definitions.yaml").read_text(encoding="utf-8")
+    found: dict[str, str] = yaml.safe_load(text)
+    return found
 
 
 def _parts(rules: Iterable[object], table: Table) -> Iterator[tuple[str, str]]:

@@ -351,7 +351,8 @@ return found.slice(0, 8);
 def test_no_table_is_cut_off_at_a_desk(page: str, site: str, browser: webdriver.Chrome) -> None:
     browser.get(site + page)
     cut = browser.execute_script(
-        "return [...document.querySelectorAll('article table')].map(t => [t, t.parentElement])"
+        "const around = (t) => t.closest('.md-typeset__scrollwrap') ?? t.parentElement;"
+        "return [...document.querySelectorAll('article table')].map(t => [t, around(t)])"
         ".filter(([t, box]) => t.offsetParent && t.scrollWidth > box.clientWidth + 1"
         " || t.clientWidth && t.scrollWidth > t.clientWidth + 1).length"
     )
