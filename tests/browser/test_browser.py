@@ -321,6 +321,15 @@ def test_errors_are_drawn_beside_those_of_others(site: str, browser: webdriver.C
     assert ends["jax"] > 300
 
 
+def test_errors_of_sums_and_matrices_are_drawn(site: str, browser: webdriver.Chrome) -> None:
+    for op, scaled in {"logsumexp": "self", "mm": "self", "layer_norm": "input"}.items():
+        browser.get(f"{site}atlas/{op}.html")
+        said = browser.find_element(By.CSS_SELECTOR, "figure.along figcaption").text
+        assert f"Error of {op}({scaled}=[" in said
+        lines = browser.find_elements(By.CSS_SELECTOR, "figure.along .panels .line.pytorch")
+        assert len(lines) == 4  # value and gradient, in two dtypes
+
+
 @pytest.mark.parametrize("page", ["atlas/relu.html", "atlas/pow.html", "benchmarks.html"])
 def test_texts_in_pictures_do_not_overlap(page: str, site: str, browser: webdriver.Chrome) -> None:
     browser.get(site + page)
