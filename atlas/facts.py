@@ -60,6 +60,8 @@ class OpFacts:
     """`(name, TeX)` of the ops without a public function that the VJPs call, where it is short."""
     jvp_parts: tuple[tuple[str, str], ...]
     """The same of the JVPs, without those of the VJPs."""
+    rules_of_parts: tuple[tuple[str, str, str], ...]
+    """`(name, argument, TeX)` of the VJPs of what the definition of a composite op calls."""
     line: int
     """Where the entry begins in the file of its family."""
     table_file: str
@@ -73,6 +75,7 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
     vjp_parts, jvp_parts = (
         dict(_parts((rule for _, rule in rules), everything)) for rules in (op.vjps, op.jvps)
     )
+    second = second_derivatives(op, everything)
     return OpFacts(
         op=op,
         told=explanation(op, planned, target),
@@ -80,7 +83,7 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
         status=proof.status if proof is not None else "not proved",
         complex=_complex(op),
         batching=_batching(op, proof),
-        second=second_derivatives(op, everything),
+        second=second,
         picture=picture(op, everything),
         program=program(op),
         accuracy=tuple(errors.rows.get(op.name, ())),
@@ -93,6 +96,7 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
         calls=tuple(dict.fromkeys(_called(op, planned))),
         vjp_parts=tuple(vjp_parts.items()),
         jvp_parts=tuple((name, tex) for name, tex in jvp_parts.items() if name not in vjp_parts),
+        rules_of_parts=tuple(_rules_of_parts(op, second, planned, target)),
         line=op.span.line,
         table_file=op.span.path.rpartition("/")[2],
     )
@@ -145,6 +149,17 @@ def _parts(rules: Iterable[object], table: Table) -> Iterator[tuple[str, str]]:
             is_told = not op.definition.text.startswith("kernels.") and len(right) <= LONGEST_PART
             if op.definition.block.expression is not None and is_told:
                 yield call.function, f"{left} = {right}"
+
+
+def _rules_of_parts(
+    op: OpSpec, second: Second, planned: Plan, target: Target
+) -> Iterator[tuple[str, str, str]]:
+    """The short VJPs of the ops that a composite one is differentiated by."""
+    for name in second.made_of if op.composite is not None else ():
+        part = next(iter(planned.everything.overloads(name)))
+        for rule in explanation(part, planned, target).vjps:
+            if rule.latex and len(rule.latex) <= LONGEST_PART:
+                yield name, rule.of, rule.latex
 
 
 def _complex(op: OpSpec) -> str:

@@ -68,6 +68,18 @@ def test_a_page_says_what_happens_at_the_kink(facts: dict[str, OpFacts]) -> None
     assert entry == "- name: relu(Tensor self) -> Tensor"
 
 
+def test_a_composite_shows_the_gradients_of_its_parts(planned: Plan) -> None:
+    target = Target(builtin_spec(), ROOT / "generated")
+    found = facts_of(planned.table.by_name("softmax.int"), planned, target, ERRORS)
+    rules = {(name, of): tex for name, of, tex in found.rules_of_parts}
+    assert "mathit{dim}" in rules["_softmax", "self"]
+    text = page({"softmax.int": found}, "softmax.int")
+    assert (
+        'Gradient of <a href="_softmax.html"><code>_softmax</code></a> by <code>self</code>' in text
+    )
+    assert "the nodes keep" in text
+
+
 def test_a_page_says_why_there_are_no_errors(facts: dict[str, OpFacts]) -> None:
     assert "measured</a>: formulas alone call it" in page(facts, "_threshold_backward")
     assert "measured</a>: no digits are known of it" in page(facts, "sort")
