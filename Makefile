@@ -66,6 +66,7 @@ bench-check: $(STAMP)  ## Fail where the ratio to NumPy or PyTorch is worse than
 
 accuracy: $(STAMP)  ## Compare errors with other libraries, against 50 digits
 	@$(BIN)/python -m benchmarks.accuracy
+	@$(BIN)/python -m benchmarks.accuracy --calls
 
 oracle: $(STAMP)  ## Install PyTorch 2.13.0 and JAX 0.10.2 and run the tests against them
 	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'

@@ -1,14 +1,15 @@
-"""What `make accuracy` measured of the errors of elementwise ops, beside other libraries."""
+"""What `make accuracy` measured of the errors of ops, beside other libraries."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-MEASURED = Path(__file__).parents[1] / "benchmarks" / "accuracy" / "measured.json"
+_FOLDER = Path(__file__).parents[1] / "benchmarks" / "accuracy"
+SWEEPS, CALLS = _FOLDER / "measured.json", _FOLDER / "calls.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,25 @@ class Along:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """The rows of each op, by its name, and where they were measured."""
+class Call:
+    """The call of an op that is not elementwise whose errors were measured."""
 
-    rows: dict[str, list[Row]]
-    along: dict[str, list[Along]]
-    facts: dict[str, str]
+    text: str
+    scaled: str
+    """The argument that was multiplied by numbers of all sizes; empty if none was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The rows of each op, by its name, and with what they were measured."""
+
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    along: dict[str, list[Along]] = field(default_factory=dict)
+    calls: dict[str, Call] = field(default_factory=dict)
+    left: dict[str, str] = field(default_factory=dict)
+    """Why nothing was measured."""
+    facts: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The date, and the versions of the libraries."""
 
 
 def libraries(rows: Iterable[Row]) -> list[str]:
@@ -60,22 +74,28 @@ def libraries(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(library for row in rows for library in row.worst))
 
 
-def measured(path: Path = MEASURED) -> Measured:
-    """All that was measured; nothing if the file is not there."""
-    if not path.exists():
-        return Measured({}, {}, {})
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    rows: dict[str, list[Row]] = {}
+def measured(*paths: Path) -> Measured:
+    """All that was measured, by default of the tree; nothing of a file that is not there."""
+    found = Measured()
+    for path in paths or (SWEEPS, CALLS):
+        if path.exists():
+            _read(json.loads(path.read_text(encoding="utf-8")), found)
+    return found
+
+
+def _read(data: dict[str, Any], found: Measured) -> None:
     for subject, quantities in data["ops"].items():
         name, _, settings = subject.partition("(")
+        found.facts[name] = data["facts"]
         for of, worst in quantities.items():
             quantity, _, dtype = of.rpartition(", ")
             row = Row(quantity, dtype, settings.rstrip(")"), worst, data["bounds"][dtype])
-            rows.setdefault(name, []).append(row)
-    drawn: dict[str, list[Along]] = {}
+            found.rows.setdefault(name, []).append(row)
     for subject, quantities in data["along"].items():
         name, _, settings = subject.partition("(")
         for of, letters in quantities.items():
             quantity, _, dtype = of.rpartition(", ")
-            drawn.setdefault(name, []).append(Along(quantity, dtype, settings.rstrip(")"), letters))
-    return Measured(rows, drawn, data["facts"])
+            drawn = Along(quantity, dtype, settings.rstrip(")"), letters)
+            found.along.setdefault(name, []).append(drawn)
+    found.calls.update({name: Call(*call) for name, call in data.get("calls", {}).items()})
+    found.left.update(data.get("left", {}))

@@ -9,7 +9,8 @@ from itertools import chain
 
 from benchmarks.accuracy.along import EDGES, LETTERS, NOWHERE
 
-from .accuracy import Along
+from .accuracy import Along, Call
+from .errors import SCALE, as_html
 
 _WIDTH, _HEIGHT = 330.0, 128.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 36.0, 8.0, 22.0, 18.0
@@ -19,7 +20,7 @@ _ERRORS = ((17, "0"), (12, "10⁻¹²"), (8, "10⁻⁸"), (4, "10⁻⁴"), (0, "
 """The right digits of the lines across a panel, and what is beside them."""
 
 
-def along_picture(name: str, rows: Sequence[Along]) -> str:
+def along_picture(name: str, rows: Sequence[Along], called: Call | None = None) -> str:
     """Return a figure of the errors of an op; empty where nothing was measured."""
     if not rows:
         return ""
@@ -28,10 +29,13 @@ def along_picture(name: str, rows: Sequence[Along]) -> str:
     if rows[0].settings:
         said += f", for {rows[0].settings}"
     said += "; the worst of each half decade, also over other arguments. At 1 no digit is right."
+    if called is not None:
+        said = f"Error of `{called.text}` against 50 digits{SCALE}, where its `{called.scaled}` is "
+        said += "multiplied by the number on the axis. At 1 no digit is right."
     libraries = dict.fromkeys(library for row in rows for library in row.letters)
     return (
         f'<figure class="errors along"><div class="panels">{panels}</div>{_legend([*libraries])}'
-        f"<figcaption>{escape(said)}</figcaption></figure>"
+        f"<figcaption>{as_html(said)}</figcaption></figure>"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from html import escape
 
 from .sources import ROOT
@@ -12,7 +13,19 @@ _BEGIN, _END = "<!-- measured: make bench -->", "<!-- end of what was measured -
 
 _SCALES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "MB": 1.0}
 
-_COLOURS = ("#1971c2", "#e8590c", "#f08c00", "#9c36b5", "#2f9e44", "#c2255c", "#868e96")
+_COLOURS = {
+    "gradspec": "#1971c2",
+    "PyTorch": "#f76707",
+    "torch": "#f76707",
+    "JAX": "#5c940d",
+    "autograd": "#9c36b5",
+    "MyGrad": "#e599f7",
+    "NumPy": "#adb5bd",
+}
+"""By the first word of a column's head, as in the plot of sizes: one for each library."""
+
+_DOT = "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"
+_DIAMOND = "m0-6l6 6l-6 6l-6-6z"
 
 _SIZES = (
     '<figure class="plot"><img src="images/sizes.svg" alt="Seconds by number of elements">'
@@ -39,7 +52,7 @@ def plot(markdown: str) -> str:
     lines = [line.strip("|").split("|") for line in markdown.splitlines() if line.startswith("|")]
     heads = [cell.strip() for cell in lines[0]][1:]
     rows = [(cells[0].strip().replace("`", ""), [*map(_figure, cells[1:])]) for cells in lines[2:]]
-    rows = [(title, figures) for title, figures in rows if sum(f is not None for f in figures) > 2]
+    rows = [(title, f) for title, f in rows if f[0] and len(f) - f.count(None) > 2]
     ratios = [
         [f / figures[0] if f and figures[0] else None for f in figures] for _, figures in rows
     ]
@@ -58,26 +71,45 @@ def plot(markdown: str) -> str:
     for number, ((title, _), row) in enumerate(zip(rows, ratios, strict=True)):
         y = 46 + _ROW * number
         short = title if len(title) < 69 else title[:64] + "…"
-        parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(short)}</text>')
-        for place, ratio in reversed(list(enumerate(row))):
+        parts.append(
+            f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">'
+            f"<title>{escape(title)}</title>{escape(short)}</text>"
+        )
+        # Ours last, so that it is not hidden where all agree.
+        for head, ratio in reversed([*zip(heads, row, strict=True)]):
             if ratio:
-                said = f"{heads[place]}: {ratio:.3g} times that of gradspec"
-                parts.append(
-                    f'<circle cx="{x(ratio):.1f}" cy="{y}" r="{6 if place == 0 else 4.5}" '
-                    f'fill="{_COLOURS[place]}"><title>{escape(said)}</title></circle>'
-                )
-    starts = [14 + sum(36 + 6.5 * len(before) for before in heads[:n]) for n in range(len(heads))]
-    legend = "".join(
-        f'<circle cx="{x:.0f}" cy="{height + 22}" r="5" fill="{colour}"/>'
-        f'<text x="{x + 10:.0f}" y="{height + 26}">{escape(head)}</text>'
-        for x, head, colour in zip(starts, heads, _COLOURS, strict=False)
-    )
+                said = f"{head}: {ratio:.3g} times that of gradspec"
+                parts.append(_mark(head, x(ratio), y, f"<title>{escape(said)}</title>"))
+    legend, bottom = _legend(heads, height + 22)
     said = "Time or memory of each library relative to gradspec's, for each row of the table below"
     return (
-        f'<figure class="plot"><svg viewBox="0 0 {_WIDTH:.0f} {height + 40:.0f}" role="img" '
+        f'<figure class="plot"><svg viewBox="0 0 {_WIDTH:.0f} {bottom:.0f}" role="img" '
         f'aria-label="{said}">{"".join(parts)}{legend}</svg>'
         f"<figcaption>{said}; left is better.</figcaption></figure>"
     )
+
+
+def _legend(heads: Sequence[str], y: float) -> tuple[str, float]:
+    """Return the legend in as many lines as it needs, and where it ends."""
+    parts, x = [], 14.0
+    for head in heads:
+        length = 36 + 6.5 * len(head)
+        if x + length > _WIDTH:
+            x, y = 14.0, y + 22
+        parts.append(
+            _mark(head, x, y) + f'<text x="{x + 12:.0f}" y="{y + 4}">{escape(head)}</text>'
+        )
+        x += length
+    return "".join(parts), y + 18
+
+
+def _mark(head: str, x: float, y: float, title: str = "") -> str:
+    """A dot for what runs eagerly, hollow for one thread; a diamond for what is compiled."""
+    is_compiled = "compile" in head or "jit" in head
+    shape = f"M{x:.1f} {y}{_DIAMOND if is_compiled else _DOT}"
+    colour = _COLOURS[re.split(r"\W", head)[0]]
+    filled = "none" if "1 thread" in head else colour
+    return f'<path d="{shape}" fill="{filled}" stroke="{colour}" stroke-width="1.5">{title}</path>'
 
 
 def _figure(cell: str) -> float | None:

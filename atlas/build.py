@@ -73,7 +73,7 @@ def write_atlas(planned: Plan, target: Target, folder: Path, progress: Progress)
         sources[op.name, "c"] = c_of(found.program)
         names.setdefault(op.signature.name, []).append(found)
     for name, ops in names.items():
-        text = op_page(name, ops, sources, errors.facts, names)
+        text = op_page(name, ops, sources, names)
         (folder / page_name(name)).write_text(text, encoding="utf-8")
     (folder / "index.md").write_text(index_page(names), encoding="utf-8")
     (folder / "private.md").write_text(private_page(names), encoding="utf-8")
@@ -97,7 +97,10 @@ def _digest() -> str:
     found = hashlib.sha256()
     folders = ("atlas", "codegen", "generated", "runtime", "specs")
     paths = [p for f in folders for p in sorted((ROOT / f).rglob("*")) if p.is_file()]
-    paths += [ROOT / "benchmarks" / "accuracy" / name for name in ("measured.json", "along.py")]
+    paths += [
+        ROOT / "benchmarks" / "accuracy" / name
+        for name in ("measured.json", "calls.json", "along.py")
+    ]
     for path in paths:
         if "__pycache__" not in path.parts and path.suffix not in (".css", ".js") and path.exists():
             found.update(str(path.relative_to(ROOT)).encode())

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from .accuracy import Row, libraries
+from .accuracy import Call, Row, libraries
+
+SCALE = ", relative to the largest element of a result"
+"""What errors of calls are measured by."""
 
 LOWEST = -17
 """The exponent at the left end, where an error of zero is shown; an error of 1 is at the right."""
@@ -18,7 +22,7 @@ _HEAD, _FOOT, _ROW, _LANE = 22.0, 26.0, 22.0, 6.0
 _TICKS = ((LOWEST, "0"), (-12, "10⁻¹²"), (-8, "10⁻⁸"), (-4, "10⁻⁴"), (0, "1"))
 
 
-def errors_picture(name: str, rows: Sequence[Row]) -> str:
+def errors_picture(name: str, rows: Sequence[Row], called: Call | None = None) -> str:
     """Return a figure of the worst relative errors of an op; empty where nothing was measured."""
     if not rows:
         return ""
@@ -26,14 +30,22 @@ def errors_picture(name: str, rows: Sequence[Row]) -> str:
         _panel(name, dtype, [row for row in rows if row.dtype == dtype])
         for dtype in dict.fromkeys(row.dtype for row in rows)
     )
-    said = "Worst relative error against 50 digits, over the points of the sweep: "
+    over = "the points of the sweep" if called is None else "all factors"
+    said = f"Worst relative error against 50 digits, over {over}: "
+    if called is not None and not called.scaled:
+        said = f"Relative error of `{called.text}` against 50 digits{SCALE}: "
     said += "0 is exact, at 1 no digit is right; the dashed line is the bound of the linter"
     if any(row.settings for row in rows):
         said += "; a mark for each setting of the numbers"
     return (
         f'<figure class="errors"><div class="panels">{panels}</div>{_legend(libraries(rows))}'
-        f"<figcaption>{said}.</figcaption></figure>"
+        f"<figcaption>{as_html(said)}.</figcaption></figure>"
     )
+
+
+def as_html(text: str) -> str:
+    """A text with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
 
 
 def _panel(name: str, dtype: str, rows: Sequence[Row]) -> str:

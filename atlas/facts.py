@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
 
 from gradspec.dispatch.registry import import_all
 from gradspec_codegen.authoring.explanation import Explanation, explanation
@@ -16,7 +20,7 @@ from gradspec_codegen.render.to_latex import latex
 from gradspec_codegen.spec.model import Formula, OpSpec, Table
 from gradspec_codegen.target import Target
 
-from .accuracy import Along, Measured, Row
+from .accuracy import Along, Call, Measured, Row
 from .calls import Program, program
 from .curves import picture
 from .second import Second, second_derivatives
@@ -41,14 +45,23 @@ class OpFacts:
     accuracy: tuple[Row, ...]
     along: tuple[Along, ...]
     """The errors along the first argument."""
+    called: Call | None
+    """The call that these are of; None of an elementwise op, which is swept."""
+    measured_with: Mapping[str, str]
+    unmeasured: str
+    """Why there are no errors."""
     kernel_says: str
     """What the kernel is that an op is defined by; empty for one that is defined by a formula."""
+    written: str
+    """The definition in TeX of one that is defined by a kernel, as `definitions.yaml` has it."""
     calls: tuple[str, ...]
     """The ops of the table that its formulas call."""
     vjp_parts: tuple[tuple[str, str], ...]
     """`(name, TeX)` of the ops without a public function that the VJPs call, where it is short."""
     jvp_parts: tuple[tuple[str, str], ...]
     """The same of the JVPs, without those of the VJPs."""
+    rules_of_parts: tuple[tuple[str, str, str], ...]
+    """`(name, argument, TeX)` of the VJPs of what the definition of a composite op calls."""
     line: int
     """Where the entry begins in the file of its family."""
     table_file: str
@@ -62,6 +75,7 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
     vjp_parts, jvp_parts = (
         dict(_parts((rule for _, rule in rules), everything)) for rules in (op.vjps, op.jvps)
     )
+    second = second_derivatives(op, everything)
     return OpFacts(
         op=op,
         told=explanation(op, planned, target),
@@ -69,18 +83,31 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
         status=proof.status if proof is not None else "not proved",
         complex=_complex(op),
         batching=_batching(op, proof),
-        second=second_derivatives(op, everything),
+        second=second,
         picture=picture(op, everything),
         program=program(op),
         accuracy=tuple(errors.rows.get(op.name, ())),
         along=tuple(errors.along.get(op.name, ())),
+        called=errors.calls.get(op.name),
+        measured_with=errors.facts.get(op.name, {}),
+        unmeasured=_unmeasured(op, errors),
         kernel_says=_kernel_says(op),
+        written=written_definitions().get(op.name, ""),
         calls=tuple(dict.fromkeys(_called(op, planned))),
         vjp_parts=tuple(vjp_parts.items()),
         jvp_parts=tuple((name, tex) for name, tex in jvp_parts.items() if name not in vjp_parts),
+        rules_of_parts=tuple(_rules_of_parts(op, second, planned, target)),
         line=op.span.line,
         table_file=op.span.path.rpartition("/")[2],
     )
+
+
+def _unmeasured(op: OpSpec, errors: Measured) -> str:
+    if op.is_private:
+        return "formulas alone call it; its errors are part of those of the ops that do."
+    if op.composite is None and not op.differentiable_params:
+        return "it has no derivative."
+    return f"{errors.left.get(op.name, 'no digits are known of it')}."
 
 
 def _called(op: OpSpec, planned: Plan) -> Iterator[str]:
@@ -101,6 +128,14 @@ def _kernel_says(op: OpSpec) -> str:
     return (getattr(kernels, found[1]).__doc__ or "").split("\n")[0] if found else ""
 
 
+@cache
+def written_definitions() -> dict[str, str]:
+    """The definitions in TeX that are written by hand, by the op."""
+    text = Path(__file__).with_name("definitions.yaml").read_text(encoding="utf-8")
+    found: dict[str, str] = yaml.safe_load(text)
+    return found
+
+
 def _parts(rules: Iterable[object], table: Table) -> Iterator[tuple[str, str]]:
     """What rules call that has no public function: its definition as TeX, where it is short."""
     for rule in rules:
@@ -114,6 +149,17 @@ def _parts(rules: Iterable[object], table: Table) -> Iterator[tuple[str, str]]:
             is_told = not op.definition.text.startswith("kernels.") and len(right) <= LONGEST_PART
             if op.definition.block.expression is not None and is_told:
                 yield call.function, f"{left} = {right}"
+
+
+def _rules_of_parts(
+    op: OpSpec, second: Second, planned: Plan, target: Target
+) -> Iterator[tuple[str, str, str]]:
+    """The short VJPs of the ops that a composite one is differentiated by."""
+    for name in second.made_of if op.composite is not None else ():
+        part = next(iter(planned.everything.overloads(name)))
+        for rule in explanation(part, planned, target).vjps:
+            if rule.latex and len(rule.latex) <= LONGEST_PART:
+                yield name, rule.of, rule.latex
 
 
 def _complex(op: OpSpec) -> str:

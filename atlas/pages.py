@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader
 from .accuracy import libraries
 from .along import along_picture
 from .code import highlighted
-from .errors import errors_picture, written
+from .errors import as_html, errors_picture, written
 from .facts import OpFacts
 from .mathml import mathml
 
@@ -41,7 +40,7 @@ def environment() -> Environment:
     made.globals |= {"math": _math, "code": _code, "titles": TITLES}
     made.globals |= {"errors": errors_picture, "along": along_picture}
     made.globals |= {"written": written, "libraries": libraries}
-    made.filters["ticked"] = _ticked
+    made.filters["ticked"] = as_html
     return made
 
 
@@ -49,7 +48,6 @@ def op_page(
     name: str,
     ops: Sequence[OpFacts],
     sources: Mapping[tuple[str, str], str],
-    measured: Mapping[str, str],
     known: Iterable[str],
 ) -> str:
     """The page of all overloads of one name."""
@@ -60,7 +58,6 @@ def op_page(
             name=name,
             ops=ops,
             sources=sources,
-            measured=measured,
             known=set(known),
             spellings=spellings(name, ops),
             is_private=ops[0].op.is_private,
@@ -139,8 +136,3 @@ def _math(tex: str, label: str = "") -> str:
 
 def _code(text: str, language: str = "python") -> str:
     return highlighted(text, language)
-
-
-def _ticked(text: str) -> str:
-    """A text with what stands between backticks as code, as HTML."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))

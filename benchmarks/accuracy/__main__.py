@@ -13,15 +13,17 @@ from rich.progress import track
 from gradspec_codegen.lint.subjects import Subject, reachable, subjects
 from gradspec_codegen.render.to_sympy import NotSymbolic
 from gradspec_codegen.spec.load import load_table
-from gradspec_codegen.spec.model import Table
+from gradspec_codegen.spec.model import OpSpec, Table
 from gradspec_codegen.target import builtin_spec
 
 from .. import machine
+from .calls import Called, measure, ops_called
 from .race import Entry, race
-from .report import markdown, put_into, write_json, write_measured
+from .report import markdown, put_into, write_calls, write_json, write_measured
 
 RESULTS = Path(__file__).parents[1] / "results"
 MEASURED = Path(__file__).with_name("measured.json")
+CALLS = Path(__file__).with_name("calls.json")
 DOCUMENT = Path(__file__).parents[2] / "docs" / "accuracy.md"
 
 
@@ -30,7 +32,8 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "accuracy.md"
 @click.option("--thin", default=3, show_default=True, help="Look at every THIN-th point.")
 @click.option("--jobs", default=-1, help="Processes; one for each core unless given.")
 @click.option("--write", is_flag=True, help="Put the tables into docs/accuracy.md.")
-def main(ops: tuple[str, ...], thin: int, jobs: int, write: bool) -> None:
+@click.option("--calls", is_flag=True, help="Look at calls of the ops that are not elementwise.")
+def main(ops: tuple[str, ...], thin: int, jobs: int, write: bool, calls: bool) -> None:
     """Compare the errors of gradspec with those of PyTorch, JAX, autograd and MyGrad.
 
     All elementwise ops are swept, or some (OPS), at the points of `gradspec lint`, which says what
@@ -38,6 +41,9 @@ def main(ops: tuple[str, ...], thin: int, jobs: int, write: bool) -> None:
     """
     console = Console()
     table = load_table(builtin_spec())
+    if calls:
+        _look_at_calls(table, ops, jobs, console)
+        return
     chosen = [s for s in subjects(table, table) if not ops or s.op.signature.name in ops]
     if not chosen:
         raise click.UsageError(f"no elementwise op is called {' or '.join(ops)}")
@@ -58,6 +64,31 @@ def main(ops: tuple[str, ...], thin: int, jobs: int, write: bool) -> None:
         RESULTS.mkdir(exist_ok=True)
         write_json(entries, machine.describe(), RESULTS / "accuracy.json")
         write_measured(entries, machine.describe(), MEASURED)
+
+
+def _look_at_calls(table: Table, names: tuple[str, ...], jobs: int, console: Console) -> None:
+    chosen = [op for op in ops_called(table) if not names or op.signature.name in names]
+    tasks = joblib.Parallel(jobs, return_as="generator")(
+        joblib.delayed(_called)(op) for op in chosen
+    )
+    found: list[Called] = []
+    left: dict[str, str] = {}
+    outcomes = track(tasks, "calling", len(chosen), console=console, transient=True)
+    for op, outcome in zip(chosen, outcomes, strict=True):
+        if isinstance(outcome, str):
+            console.print(f"{op.name}: {outcome}.")
+            left[op.name] = outcome
+        else:
+            found.append(outcome)
+    if not names:
+        write_calls(found, left, machine.describe(), CALLS)
+
+
+def _called(op: OpSpec) -> Called | str:
+    from gradspec.dispatch.registry import import_all
+
+    import_all()
+    return measure(op)
 
 
 def _raced(subject: Subject, table: Table, thin: int) -> list[Entry] | str:

@@ -10,10 +10,14 @@ from typing import Any
 
 from gradspec_codegen.lint.sweep import BOUNDS
 
+from .calls import Called
 from .race import Entry
 
 BEGIN = "<!-- measured: make accuracy -->\n"
 END = "<!-- end of what was measured -->\n"
+
+_KEPT = ("date", "numpy", "torch", "jax", "python")
+"""What the pages say of the machine."""
 
 
 def libraries(entries: Iterable[Entry]) -> list[str]:
@@ -98,7 +102,6 @@ def write_measured(entries: Sequence[Entry], facts: Mapping[str, str], path: Pat
 
     The first choice of numbers of an op is also there along its first argument.
     """
-    kept = ("date", "numpy", "torch", "jax", "python")
     ops: dict[str, Any] = {}
     drawn: dict[str, Any] = {}
     subjects = {entry.swept.op: entry.swept.subject for entry in reversed(entries)}
@@ -113,8 +116,31 @@ def write_measured(entries: Sequence[Entry], facts: Mapping[str, str], path: Pat
         if is_drawn and swept.subject == subjects[swept.op]:
             row = drawn.setdefault(swept.subject, {}).setdefault(of, {})
             row[entry.library] = entry.along
-    head = json.dumps({name: facts[name] for name in kept if name in facts})
+    head = json.dumps({name: facts[name] for name in _KEPT if name in facts})
     text = f'{{"facts": {head},\n"bounds": {json.dumps(BOUNDS)},\n'
+    text += f'"ops": {_a_line_each(ops)},\n"along": {_a_line_each(drawn)}}}\n'
+    path.write_text(text, encoding="utf-8")
+
+
+def write_calls(
+    found: Sequence[Called], left: Mapping[str, str], facts: Mapping[str, str], path: Path
+) -> None:
+    """What the pages of the atlas show of ops that are not elementwise, to two digits."""
+    ops: dict[str, Any] = {}
+    drawn: dict[str, Any] = {}
+    for each in found:
+        for one in each.found:
+            how, by = one.quantity
+            of = f"{how} of {by[0]}, {one.dtype}" if by else f"{how}, {one.dtype}"
+            row = ops.setdefault(each.op, {}).setdefault(of, {})
+            row[one.library] = float(f"{one.worst:.1e}") if math.isfinite(one.worst) else None
+            is_drawn = by in ((), (each.scaled,))
+            if one.along and is_drawn:
+                drawn.setdefault(each.op, {}).setdefault(of, {})[one.library] = one.along
+    head = json.dumps({name: facts[name] for name in _KEPT if name in facts})
+    calls = {each.op: [each.call, each.scaled] for each in found}
+    text = f'{{"facts": {head},\n"bounds": {json.dumps(BOUNDS)},\n"calls": {_a_line_each(calls)},\n'
+    text += f'"left": {_a_line_each(left)},\n'
     text += f'"ops": {_a_line_each(ops)},\n"along": {_a_line_each(drawn)}}}\n'
     path.write_text(text, encoding="utf-8")
 

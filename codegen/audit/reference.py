@@ -58,10 +58,10 @@ def questions_of(op: OpSpec, *, complex_only: bool = False) -> Iterator[Question
 
     Of an op that is swept only those of complex numbers are left.
     """
-    examples = [e for e in _chosen(op) if _has_complex(e) or not complex_only]
+    examples = [e for e in _chosen(op) if has_complex(e) or not complex_only]
     for number, example in enumerate([*examples, *calls_of(op)]):
         try:
-            settings = list(_settings(op, example, number))
+            settings = list(settings_of(op, example, number))
         except Exception as error:
             yield f"example {number}: {type(error).__name__}: {error}"
             continue
@@ -74,11 +74,12 @@ def _chosen(op: OpSpec) -> Sequence[Example]:
     examples = examples_of(op)
     if len(examples) <= MOST_EXAMPLES:
         return examples
-    complex_ones = [example for example in examples if _has_complex(example)]
+    complex_ones = [example for example in examples if has_complex(example)]
     return [*examples[: MOST_EXAMPLES - 1], *(complex_ones[:1] or examples[-1:])]
 
 
-def _has_complex(example: Example) -> bool:
+def has_complex(example: Example) -> bool:
+    """Return whether an example has an argument of complex numbers."""
     return any(_kind(given) == "complex" for _, given in example.args)
 
 
@@ -86,7 +87,7 @@ def _kind(given: Any) -> str:
     return next(iter(given)) if isinstance(given, Mapping) else ""
 
 
-def _settings(op: OpSpec, example: Example, number: int) -> Iterator[Setting]:
+def settings_of(op: OpSpec, example: Example, number: int) -> Iterator[Setting]:
     """Two witnesses of an example, and variations of the first."""
     inputs = build(op, example)
     leaves = tuple(leaf for leaf in differentiable_leaves(op, inputs) if not _is_refused(op, leaf))
@@ -207,7 +208,7 @@ def _question(op: OpSpec, setting: Setting, leaves: tuple[Leaf, ...]) -> Iterato
     tangents = {
         leaf: as_meant(op, plain | {leaf[0]: tangent})[leaf[0]] for leaf, tangent in drawn.items()
     }
-    outputs = _outputs(op, setting)
+    outputs = outputs_of(op, setting)
     cotangents = {name: weights_like(array) for name, array in outputs.items()}
     ends = [output.name for output in op.signature.outputs]
     places = tuple(
@@ -288,7 +289,7 @@ def _pattern(like: Array, numbers: Sequence[float], start: int) -> Array:
     return np.asarray(real + 1j * np.reshape(turned, like.shape))
 
 
-def _outputs(op: OpSpec, setting: Setting) -> dict[str, Array]:
+def outputs_of(op: OpSpec, setting: Setting) -> dict[str, Array]:
     """The outputs with a gradient, as floats."""
     outputs = Call(op, setting.floats, list(setting.leaves))()
     allowed = {o.name for o in op.differentiable_outputs if is_meant(op, o.name)}

@@ -20,7 +20,7 @@ def question_text(question: Question, op: OpSpec, library: Library) -> str:
     """The weighted sum of the outputs, where arguments move with `t`."""
     words: dict[str, str] = {}
     for param in op.signature.params:
-        if not _is_given(question.arguments, param.name, param.default):
+        if not is_given(question.arguments, param.name, param.default):
             continue
         value = question.arguments[param.name]
         if isinstance(value, list) and any(isinstance(item, np.ndarray) for item in value):
@@ -28,7 +28,7 @@ def question_text(question: Question, op: OpSpec, library: Library) -> str:
             words[param.name] = f"[{', '.join(items)}]"
         else:
             words[param.name] = _moving(question, param.name, 0, value, library)
-    call = _filled(op, library, words)
+    call = filled(op, library, words)
     totals = []
     for place, name, weights in question.cotangents:
         is_one = len(op.signature.outputs) == 1 and "[" not in name
@@ -47,7 +47,7 @@ def sweep_text(sweep: Sweep, op: OpSpec, library: Library, at: Mapping[str, str]
         name = param.name
         if name not in sweep.columns:
             value = sweep.settings.get(name, param.default)
-            if _is_given(sweep.settings, name, param.default) or param.type.base == "int":
+            if is_given(sweep.settings, name, param.default) or param.type.base == "int":
                 words[name] = literal(value, library)
         elif len(sweep.columns) == 1:
             words[name] = "t"
@@ -56,7 +56,7 @@ def sweep_text(sweep: Sweep, op: OpSpec, library: Library, at: Mapping[str, str]
             factor = sweep.direction.get(name, 0)
             moved = {0: point, 1: f"({point} + t)"}
             words[name] = moved.get(factor, f"({point} + {factor} * t)")
-    return _filled(op, library, words)
+    return filled(op, library, words)
 
 
 def name_of(param: str) -> str:
@@ -64,7 +64,8 @@ def name_of(param: str) -> str:
     return f"points_of_{param}"
 
 
-def _is_given(arguments: Mapping[str, Any], name: str, default: Any) -> bool:
+def is_given(arguments: Mapping[str, Any], name: str, default: Any) -> bool:
+    """Return whether a call has to state an argument."""
     if name not in arguments:
         return False
     value = arguments[name]
@@ -75,7 +76,8 @@ def _is_given(arguments: Mapping[str, Any], name: str, default: Any) -> bool:
     return type(value) is not type(default) or value != default
 
 
-def _filled(op: OpSpec, library: Library, words: Mapping[str, str]) -> str:
+def filled(op: OpSpec, library: Library, words: Mapping[str, str]) -> str:
+    """The call of an op with words for its arguments. Raises NotSpelled."""
     pattern = library.spelling(op, frozenset(words))
     if pattern is None:
         raise NotSpelled(f"{library.title} has no function for this call")

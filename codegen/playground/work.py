@@ -48,6 +48,9 @@ def answer(text: str) -> dict[str, Any]:
             examples = [v.counterexample for _, v in failure.failures if v.counterexample]
             return found | {"drawings": [drawing(each, everything) for each in examples]}
         planned = plan(target)
+        if not planned.table.ops:
+            nothing = Diagnostic("GS011", Span(str(spec), 1, 1), "there is no entry to prove")
+            return _mistakes(SpecError([nothing]), "mistakes", text)
         told = [explanation(op, planned, target).to_json() for op in planned.table.ops]
         return {
             "verdict": "proved",
@@ -58,6 +61,8 @@ def answer(text: str) -> dict[str, Any]:
 
 def _check(text: str, target: Target) -> None:
     """Raise SpecError for what the playground does not take."""
+    if not text.strip():
+        raise SpecError([Diagnostic("GS011", Span(str(target.spec), 1, 1), "there is no entry")])
     included = _INCLUDE.search(text)
     if included:
         line = text.count("\n", 0, included.start()) + 1

@@ -108,9 +108,11 @@ def derivative(fn: Callable[..., Any], *args: Any) -> Derivative:
     not a scalar the sum is differentiated. The formulas hold for the branches that this call takes.
     Constant arrays are shown by their shape, or as a number if all elements are the same.
 
-    Raises TypeError if `fn` returns no tensor, RuntimeError if its result needs no gradient, and
-    ValueError if there are more terms than a picture can show.
+    Raises TypeError if `fn` is no function, is given nothing or returns no tensor, RuntimeError if
+    its result needs no gradient, and ValueError if there are more terms than a picture can show.
     """
+    if not callable(fn) or not args:
+        raise TypeError("derivative: give a function, and the tensors that it is called with")
     names = _parameter_names(fn, len(args))
     leaves = {name: _leaf(value) for name, value in zip(names, args, strict=True)}
     terms = Terms(leaves)

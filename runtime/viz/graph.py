@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -85,6 +85,8 @@ def make_dot(
     the largest element. For this the pass is run, from ones; no `.grad` changes, and the graph is
     retained. Raises RuntimeError where a pass would.
     """
-    outputs = [y] if isinstance(y, Tensor) else list(y)
+    outputs = [y] if isinstance(y, Tensor) else list(y) if isinstance(y, Iterable) else []
+    if not outputs or not all(isinstance(output, Tensor) for output in outputs):
+        raise TypeError(f"make_dot: expected a tensor, or several, not {type(y).__name__}")
     notes = live_notes(outputs) if gradients else {}
     return Graph(trace(outputs, params, forward=forward, notes=notes))

@@ -9,10 +9,10 @@ import pytest
 
 from atlas.accuracy import Along, Measured, Row
 from atlas.along import along_picture
-from atlas.benchmarks import plot
+from atlas.benchmarks import benchmarks_page, plot
 from atlas.compiled import c_of
 from atlas.errors import errors_picture
-from atlas.facts import OpFacts, facts_of
+from atlas.facts import OpFacts, facts_of, written_definitions
 from atlas.mathml import mathml
 from atlas.pages import TITLES, index_page, op_page, private_page, spellings
 from atlas.second import second_derivatives
@@ -28,7 +28,7 @@ FAR = along([-1.0, 0.0, 3.0, 1e9], [0.0, 1e-10, None, math.inf])
 ERRORS = Measured(
     {"relu": [Row("VJP of self", "float32", "", {"gradspec": 0.0, "JAX": None}, 2e-6)]},
     {"relu": [Along("VJP of self", "float32", "", {"gradspec": FAR, "JAX": FAR[::-1]})]},
-    {"date": "2026-01-02", "numpy": "2"},
+    facts={"relu": {"date": "2026-01-02", "numpy": "2"}},
 )
 
 
@@ -54,7 +54,7 @@ def page(facts: dict[str, OpFacts], name: str) -> str:
     each = facts[name]
     sources = {(name, framework): f"# {framework}" for framework in TITLES}
     short = each.op.signature.name
-    return op_page(short, [each], sources, ERRORS.facts, facts)
+    return op_page(short, [each], sources, facts)
 
 
 def test_a_page_says_what_happens_at_the_kink(facts: dict[str, OpFacts]) -> None:
@@ -66,6 +66,24 @@ def test_a_page_says_what_happens_at_the_kink(facts: dict[str, OpFacts]) -> None
     assert f'href="../table/activations.html#line-{line}"' in text
     entry = (ROOT / "specs/families/activations.yaml").read_text("utf-8").splitlines()[line - 1]
     assert entry == "- name: relu(Tensor self) -> Tensor"
+
+
+def test_a_composite_shows_the_gradients_of_its_parts(planned: Plan) -> None:
+    target = Target(builtin_spec(), ROOT / "generated")
+    found = facts_of(planned.table.by_name("softmax.int"), planned, target, ERRORS)
+    rules = {(name, of): tex for name, of, tex in found.rules_of_parts}
+    assert "mathit{dim}" in rules["_softmax", "self"]
+    text = page({"softmax.int": found}, "softmax.int")
+    assert (
+        'Gradient of <a href="_softmax.html"><code>_softmax</code></a> by <code>self</code>' in text
+    )
+    assert "the nodes keep" in text
+
+
+def test_a_page_says_why_there_are_no_errors(facts: dict[str, OpFacts]) -> None:
+    assert "measured</a>: formulas alone call it" in page(facts, "_threshold_backward")
+    assert "measured</a>: no digits are known of it" in page(facts, "sort")
+    assert "2026-01-02; numpy 2" in page(facts, "relu")
 
 
 def test_a_page_says_what_was_proved_and_saved(facts: dict[str, OpFacts]) -> None:
@@ -250,6 +268,28 @@ def test_the_benchmarks_are_drawn_relative_to_ours() -> None:
     assert "PyTorch: 100 times that of gradspec" in text
     assert "JAX: 0.1 times that of gradspec" in text
     assert "import" not in text
+
+
+def test_the_benchmarks_of_the_readme_can_be_drawn() -> None:
+    text = benchmarks_page()
+    heads = re.search(r"\n\| forward and backward \|(.*)\|\n", text)
+    assert heads is not None
+    for head in heads[1].split(" | "):
+        assert f">{head.strip()}</text>" in text
+    assert 'fill="none"' in text  # one thread
+
+
+def test_every_kernel_that_defines_a_public_op_has_a_formula(table: Table) -> None:
+    defined = {
+        op.name
+        for op in table.ops
+        if op.definition is not None
+        and not op.is_private
+        and op.definition.text.strip().startswith("kernels.")
+    }
+    assert {*written_definitions()} == defined
+    for name, tex in written_definitions().items():
+        assert "\\" not in re.sub("<[^>]*>", "", mathml(tex)), name
 
 
 def test_the_picture_in_the_tutorial_is_that_of_its_program() -> None:

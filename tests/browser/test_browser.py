@@ -321,6 +321,15 @@ def test_errors_are_drawn_beside_those_of_others(site: str, browser: webdriver.C
     assert ends["jax"] > 300
 
 
+def test_errors_of_sums_and_matrices_are_drawn(site: str, browser: webdriver.Chrome) -> None:
+    for op, scaled in {"logsumexp": "self", "mm": "self", "layer_norm": "input"}.items():
+        browser.get(f"{site}atlas/{op}.html")
+        said = browser.find_element(By.CSS_SELECTOR, "figure.along figcaption").text
+        assert f"Error of {op}({scaled}=[" in said
+        lines = browser.find_elements(By.CSS_SELECTOR, "figure.along .panels .line.pytorch")
+        assert len(lines) == 4  # value and gradient, in two dtypes
+
+
 @pytest.mark.parametrize("page", ["atlas/relu.html", "atlas/pow.html", "benchmarks.html"])
 def test_texts_in_pictures_do_not_overlap(page: str, site: str, browser: webdriver.Chrome) -> None:
     browser.get(site + page)
@@ -351,7 +360,8 @@ return found.slice(0, 8);
 def test_no_table_is_cut_off_at_a_desk(page: str, site: str, browser: webdriver.Chrome) -> None:
     browser.get(site + page)
     cut = browser.execute_script(
-        "return [...document.querySelectorAll('article table')].map(t => [t, t.parentElement])"
+        "const around = (t) => t.closest('.md-typeset__scrollwrap') ?? t.parentElement;"
+        "return [...document.querySelectorAll('article table')].map(t => [t, around(t)])"
         ".filter(([t, box]) => t.offsetParent && t.scrollWidth > box.clientWidth + 1"
         " || t.clientWidth && t.scrollWidth > t.clientWidth + 1).length"
     )

@@ -123,6 +123,26 @@ def test_every_op_has_its_code_in_four_tabs() -> None:
         assert titles or path.stem in ("index", "private"), path
 
 
+def test_every_page_of_an_op_has_all_parts() -> None:
+    parts = ("Definition", "Domain and kinks", "Proof", "Accuracy", "Batches", "Code")
+    missing = []
+    for path in sorted((SITE / "atlas").glob("*.html")):
+        if path.stem in ("index", "private"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        heads = {re.sub("<.*?>|¶", "", h).strip() for h in re.findall(r"<h[23].*?</h[23]>", text)}
+        missing += [(path.stem, part) for part in parts if part not in heads]
+        # One op takes no tensor of floats: its VJP says that there is nothing to give.
+        rules = {"VJP", "JVP"} <= heads or "VJP and JVP" in heads or path.stem == "_choice"
+        entry = re.search(r'href="\.\./table/\w+\.html#line-\d+"', text)
+        errors = '<figure class="errors' in text or "measured</a>: " in text
+        found = {"rules": rules, "entry": entry, "errors": errors}
+        if not path.stem.startswith("_"):
+            found["formula"] = 'class="formula"' in text
+        missing += [(path.stem, name) for name, value in found.items() if not value]
+    assert missing == []
+
+
 def test_pages_are_small() -> None:
     sizes = {str(p.relative_to(SITE)): p.stat().st_size for p in PAGES}
     assert {name: size for name, size in sizes.items() if size > LARGEST} == {}

@@ -124,6 +124,12 @@ def test_other_files_are_not_read() -> None:
         assert found["mistakes"][0]["code"] == "GS013"
 
 
+def test_what_has_no_entry_is_not_proved() -> None:
+    for text in ("", "# nothing yet\n", "- family: mine\n"):
+        found = answer(text)
+        assert (found["verdict"], found["mistakes"][0]["code"]) == ("mistakes", "GS011")
+
+
 def test_kernels_are_refused() -> None:
     text = WRONG.replace("self / (1 + abs(self))", "kernels.mine(self)")
     assert answer(text)["verdict"] == "mistakes"

@@ -84,6 +84,10 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         derivative(lambda x: 3, 1.0)
     with pytest.raises(RuntimeError):
         derivative(lambda x: gs.ones(2), 1.0)
+    with pytest.raises(TypeError, match="give a function, and the tensors"):
+        derivative(lambda: gs.ones(2))
+    with pytest.raises(TypeError, match="give a function, and the tensors"):
+        derivative(gs.ones(2), gs.ones(2))  # type: ignore[arg-type]
 
     def long(x: Any) -> Any:
         for _ in range(300):

@@ -49,6 +49,12 @@ def shared(weights: dict[str, Tensor]) -> Tensor:
     return node("OuterBackward0", inner, inner, wrap(np.zeros(5)))
 
 
+@pytest.mark.parametrize("y", [None, [], [None], 3.0])
+def test_what_is_no_tensor_cannot_be_drawn(y: Any) -> None:
+    with pytest.raises(TypeError, match="make_dot: expected a tensor"):
+        gs.viz.make_dot(y)
+
+
 def test_dot_has_every_vertex_once_and_every_edge(
     shared: Tensor, weights: dict[str, Tensor]
 ) -> None:
