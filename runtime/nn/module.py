@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -206,7 +206,9 @@ class Module(ModuleMembers):
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Iterate over the parameters, each once, with dotted names."""
-        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+        return self._named_members(
+            lambda m: m._parameters.items(), prefix, recurse, remove_duplicate
+        )
 
     def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over the parameters, each once."""
@@ -216,19 +218,24 @@ class Module(ModuleMembers):
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Iterate over the buffers, each once, with dotted names."""
-        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+        return self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over the buffers, each once."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def _named_members(
-        self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool
-    ) -> Iterator[tuple[str, Tensor]]:
+        self,
+        get_members_fn: Callable[[Module], Iterable[tuple[str, Any]]],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
+        """Iterate over what a function finds in each module; meta-learning programs call it."""
         seen: set[int] = set()
         modules = self.named_modules(None, prefix, remove_duplicate)
         for module_name, module in modules if recurse else [(prefix, self)]:
-            for name, member in getattr(module, kind).items():
+            for name, member in get_members_fn(module):
                 if member is not None and id(member) not in seen:
                     if remove_duplicate:
                         seen.add(id(member))

@@ -58,6 +58,25 @@ def test_names_of_members(torch: Any) -> None:
     assert_same(behaviour, torch)
 
 
+def test_members_that_a_function_finds(torch: Any) -> None:
+    """Modules of meta-learning programs look for their parameters so."""
+
+    def behaviour(library: Any) -> Any:
+        inner = library.nn.Sequential(library.nn.Linear(1, 1), library.nn.BatchNorm1d(1))
+        module = library.nn.Sequential(inner, inner[0])
+        found = [
+            module._named_members(lambda each: each._parameters.items()),
+            module._named_members(
+                lambda each: [*each._buffers.items(), ("none", None)], prefix="a", recurse=True
+            ),
+            inner[0]._named_members(lambda each: each._parameters.items(), "b", False),
+            module._named_members(lambda each: each._modules.items(), remove_duplicate=False),
+        ]
+        return [[name for name, _ in members] for members in found]
+
+    assert_same(behaviour, torch)
+
+
 def test_before_init_and_beyond_it(torch: Any) -> None:
     def behaviour(library: Any) -> Any:
         class Early(library.nn.Module):  # type: ignore[misc]
