@@ -77,7 +77,11 @@ class Module(ModuleMembers):
             self._check_no_arguments(args, kwargs)
         # Past __setattr__, which needs these to be there.
         vars(self).update(
-            training=True, _parameters={}, _buffers={}, _modules={}, _transient_buffers=set()
+            training=True,
+            _parameters={},
+            _buffers={},
+            _modules={},
+            _non_persistent_buffers_set=set(),
         )
         if self.call_super_init:
             super().__init__(*args, **kwargs)
