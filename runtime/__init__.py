@@ -161,6 +161,7 @@ if _TYPE_CHECKING:
     from . import compiler as compiler
     from . import cuda as cuda
     from . import distributed as distributed
+    from . import multiprocessing as multiprocessing
     from . import distributions as distributions
     from . import fft as fft
     from . import func as func
@@ -412,6 +413,7 @@ _LAZY = {
             "compiler",
             "cuda",
             "distributed",
+            "multiprocessing",
             "distributions",
             "fft",
             "func",

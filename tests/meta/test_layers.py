@@ -63,8 +63,8 @@ RUNTIME_LAYERS = (
     "numpy_twins",
     "autograd",
     "nn",
-    "amp",
-    "_C accelerator backends cuda distributed distributions func jit optim profiler serialization "
+    "amp distributed multiprocessing",
+    "_C accelerator backends cuda distributions func jit optim profiler serialization "
     "switches testing utils viz",
     "compiler",
     "overrides extension",
