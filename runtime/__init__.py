@@ -161,13 +161,13 @@ if _TYPE_CHECKING:
     from . import compiler as compiler
     from . import cuda as cuda
     from . import distributed as distributed
-    from . import multiprocessing as multiprocessing
     from . import distributions as distributions
     from . import fft as fft
     from . import func as func
     from . import jit as jit
     from . import linalg as linalg
     from . import masked as masked
+    from . import multiprocessing as multiprocessing
     from . import nn as nn
     from . import ops as ops
     from . import optim as optim

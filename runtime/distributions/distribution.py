@@ -151,6 +151,10 @@ class Distribution:
         with no_grad():
             return self.rsample(sample_shape)
 
+    def sample_n(self, n: int) -> Any:
+        """Draw `n` samples; older programs call it."""
+        return self.sample((n,))
+
     def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples through which gradients flow to the parameters."""
         raise NotImplementedError(f"{type(self).__name__} does not define rsample")

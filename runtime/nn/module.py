@@ -342,6 +342,10 @@ class Module(ModuleMembers):
         check_device("Module.to_empty", device)
         return self._apply(lambda tensor: wrap(np.empty_like(tensor.array)), recurse)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over the attributes of a pickled module; classes of programs extend it."""
+        vars(self).update(state)
+
     def share_memory(self: _Self) -> _Self:
         """Return the module: threads share memory, and processes are given copies."""
         return self
