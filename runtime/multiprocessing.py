@@ -10,6 +10,10 @@ from collections.abc import Callable, Sequence
 from multiprocessing import *  # noqa: F403
 from typing import Any
 
+from .core.missing import explaining as _explaining
+
+__getattr__ = _explaining(__name__)
+
 
 class ProcessRaisedException(Exception):
     """The exception of a process that `spawn` has started."""
