@@ -65,7 +65,8 @@ RUNTIME_LAYERS = (
     "nn",
     "amp distributed multiprocessing",
     "_C accelerator backends cuda distributions func jit optim profiler serialization "
-    "switches testing utils viz",
+    "switches testing viz",
+    "utils",
     "compiler",
     "overrides extension",
     "tensor_methods",
