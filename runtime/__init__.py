@@ -167,6 +167,7 @@ if _TYPE_CHECKING:
     from . import jit as jit
     from . import linalg as linalg
     from . import masked as masked
+    from . import multiprocessing as multiprocessing
     from . import nn as nn
     from . import ops as ops
     from . import optim as optim
@@ -412,6 +413,7 @@ _LAZY = {
             "compiler",
             "cuda",
             "distributed",
+            "multiprocessing",
             "distributions",
             "fft",
             "func",

@@ -7,8 +7,9 @@ CPU it is refused, as PyTorch's would round what this library does not. `GradSca
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ContextDecorator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from .core.modes import no_grad
 from .core.tensor import Tensor
 from .core.user_warnings import warn
 
-__all__ = ["GradScaler", "autocast", "is_autocast_available"]
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 __getattr__ = _explaining(__name__)
 
@@ -61,6 +62,18 @@ class autocast(ContextDecorator):
 
     def __exit__(self, *_: object) -> None:
         return None
+
+
+def custom_fwd(
+    fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: Any = None
+) -> Any:
+    """Decorate the `forward` of a `Function`; no autocast is ever on, so it stays what it is."""
+    return partial(custom_fwd, device_type=device_type) if fwd is None else fwd
+
+
+def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Any:
+    """Decorate the `backward` of a `Function`, which stays what it is."""
+    return partial(custom_bwd, device_type=device_type) if bwd is None else bwd
 
 
 _READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"

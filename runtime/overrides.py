@@ -60,6 +60,16 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
         return with_class(self.view_as(self), cls)
 
 
+def make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> Tensor:
+    """A leaf of a subclass of `Tensor`, or of `Parameter`, on the memory of a tensor."""
+    make_marked: Any = getattr(cls, "_make_marked", None)
+    if make_marked is not None:
+        marked: Tensor = make_marked(cls, data, require_grad)
+        return marked
+    with DisableTorchFunctionSubclass():
+        return with_class(data.detach(), cls).requires_grad_(require_grad)
+
+
 _NO_OPS: Final = (
     *("bernoulli", "detach", "geqrf", "histogram", "isreal", "multinomial", "new", "new_empty"),
     *("new_full", "new_ones", "new_tensor", "new_zeros", "view"),
@@ -94,6 +104,7 @@ class OverrideMethods:
 
     __torch_function__: Any = classmethod(default_torch_function)
     as_subclass = as_subclass
+    _make_subclass = staticmethod(make_subclass)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Let the methods that are no ops ask for overrides, too: here, so that `Tensor`'s do not.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import amp
 from ..core.missing import explaining as _explaining
 from ..dtypes.names import float16
 
-__all__ = ["GradScaler", "autocast"]
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 __getattr__ = _explaining(__name__)
 
@@ -36,3 +37,13 @@ class GradScaler(amp.GradScaler):
         super().__init__(
             "cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled
         )
+
+
+def custom_fwd(fwd: Callable[..., Any] | None = None, *, cast_inputs: Any = None) -> Any:
+    """Decorate the `forward` of a `Function`, which stays what it is."""
+    return amp.custom_fwd(fwd, device_type="cuda")
+
+
+def custom_bwd(bwd: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate the `backward` of a `Function`, which stays what it is."""
+    return bwd

@@ -101,16 +101,18 @@ def _are_operands(values: Iterable[object]) -> bool:
 _OPERANDS: Final = (Tensor, np.ndarray, np.generic, int, float, complex)
 
 
-_sum, _product = tuple.__add__, tuple.__mul__
+_item, _sum, _product = tuple.__getitem__, tuple.__add__, tuple.__mul__
 
 
 class SizeMethods:
-    """Sums and products of shapes, which are shapes: `x.shape + (2,)`.
-
-    Slices stay plain tuples: a `__getitem__` in Python would slow down every `x.shape[0]`.
-    """
+    """Slices, sums and products of shapes, which are shapes: `x.shape[1:]`, `x.shape + (2,)`."""
 
     __slots__ = ()
+
+    def __getitem__(self: Any, index: Any) -> Any:
+        """One length, or those of a slice."""
+        found = _item(self, index)
+        return found if type(found) is int else Size(found)
 
     def __add__(self: Any, other: tuple[int, ...]) -> Any:
         """The lengths of both; TypeError unless `other` is a tuple."""

@@ -12,7 +12,7 @@ from ..core.random_generator import generator
 from ..dispatch.registry import ops
 from ..random import rand, randn
 from . import constraints
-from .distribution import Distribution, Values, batch_of, broadcast_all, constant_like
+from .distribution import Distribution, Values, batch_of, broadcast_all, constant_like, kept
 from .draws import drawn
 from .exponential_family import ExponentialFamily
 from .factors import factor_of, from_factor, given_matrix
@@ -375,9 +375,11 @@ class MultivariateNormal(Distribution):
         return self._expanded(batch_shape, names)
 
     def __getattr__(self, name: str) -> Any:
-        """Compute the matrices that were not given."""
+        """Compute the matrices that were not given, and keep them."""
         if "_factor" in vars(self):
-            return from_factor(type(self).__name__, self._factor, name)
+            return kept(
+                self, name, lambda self: from_factor(type(self).__name__, self._factor, name)
+            )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property

@@ -11,7 +11,7 @@ from ..core.random_generator import generator
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from . import constraints
-from .distribution import Distribution, Values, batch_of, broadcast_all
+from .distribution import Distribution, Values, batch_of, broadcast_all, kept
 from .draws import drawn
 from .exponential_family import ExponentialFamily
 
@@ -35,6 +35,11 @@ def _check_one(probs: Any, logits: Any) -> None:
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
+def _log_odds(distribution: Any) -> Any:
+    probs = clamped(distribution.probs)
+    return probs.log() - (-probs).log1p()
+
+
 class Trials(Distribution):
     """Base of distributions of trials with the probability `probs`, or the log odds `logits`."""
 
@@ -52,12 +57,11 @@ class Trials(Distribution):
         return tuple(batch_of(value, given, *others.values()))
 
     def __getattr__(self, name: str) -> Any:
-        """Compute the one of the parameters that was not given."""
+        """Compute the one of the parameters that was not given, and keep it."""
         if name == "logits" and "probs" in vars(self):
-            probs = clamped(self.probs)
-            return probs.log() - (-probs).log1p()
+            return kept(self, name, _log_odds)
         if name == "probs" and "logits" in vars(self):
-            return self.logits.sigmoid()
+            return kept(self, name, lambda self: self.logits.sigmoid())
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def expand(self, batch_shape: Sequence[int]) -> Any:
@@ -158,11 +162,11 @@ class Categorical(Distribution):
         super().__init__(given.shape[:-1], validate_args=validate_args)
 
     def __getattr__(self, name: str) -> Any:
-        """Compute the one of the parameters that was not given."""
+        """Compute the one of the parameters that was not given, and keep it."""
         if name == "logits":
-            return clamped(self.probs).log()
+            return kept(self, name, lambda self: clamped(self.probs).log())
         if name == "probs" and "logits" in vars(self):
-            return self.logits.softmax(-1)
+            return kept(self, name, lambda self: self.logits.softmax(-1))
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def expand(self, batch_shape: Sequence[int]) -> Any:

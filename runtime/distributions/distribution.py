@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ..core.modes import no_grad
+from ..core.modes import enable_grad, no_grad
 from ..core.tensor import Size, Tensor, wrap
 from ..core.user_warnings import warn
 from ..dtypes.promotion import get_default_dtype
@@ -151,6 +151,10 @@ class Distribution:
         with no_grad():
             return self.rsample(sample_shape)
 
+    def sample_n(self, n: int) -> Any:
+        """Draw `n` samples; older programs call it."""
+        return self.sample((n,))
+
     def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples through which gradients flow to the parameters."""
         raise NotImplementedError(f"{type(self).__name__} does not define rsample")
@@ -228,6 +232,14 @@ class Distribution:
                 text = value if value.numel() == 1 else value.size()
                 shown.append(f"{name}: {text}")
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def kept(distribution: Distribution, name: str, compute: Callable[[Any], Any]) -> Any:
+    """Compute a parameter when it is first asked for; then it is an attribute."""
+    with enable_grad():
+        value = compute(distribution)
+    vars(distribution)[name] = value
+    return value
 
 
 def broadcast_all(*values: Values) -> tuple[Any, ...]:

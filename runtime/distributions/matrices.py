@@ -14,7 +14,7 @@ from ..dispatch.registry import ops
 from ..functions.composites import mvlgamma
 from ..random import randn
 from . import constraints
-from .distribution import Distribution, Values, broadcast_all
+from .distribution import Distribution, Values, broadcast_all, kept
 from .factors import factor_of, from_factor, given_matrix
 from .gammas import Beta, Chi2
 from .validity import holds
@@ -60,9 +60,9 @@ class Wishart(Distribution):
             warn("Low df values detected. Singular samples are highly likely to occur.")
 
     def __getattr__(self, name: str) -> Any:
-        """Compute the matrices that were not given."""
+        """Compute the matrices that were not given, and keep them."""
         if "_tril" in vars(self):
-            return from_factor(type(self).__name__, self._tril, name)
+            return kept(self, name, lambda self: from_factor(type(self).__name__, self._tril, name))
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def expand(self, batch_shape: Sequence[int]) -> Any:

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from ..core.missing import explaining
+from .relaxed import ExpRelaxedCategorical, LogitRelaxedBernoulli
 
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "bernoulli": ("Bernoulli",),
@@ -44,8 +45,8 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "one_hot_categorical": ("OneHotCategorical", "OneHotCategoricalStraightThrough"),
     "pareto": ("Pareto",),
     "poisson": ("Poisson",),
-    "relaxed_bernoulli": ("RelaxedBernoulli",),
-    "relaxed_categorical": ("RelaxedOneHotCategorical",),
+    "relaxed_bernoulli": ("LogitRelaxedBernoulli", "RelaxedBernoulli"),
+    "relaxed_categorical": ("ExpRelaxedCategorical", "RelaxedOneHotCategorical"),
     "studentT": ("StudentT",),
     "transformed_distribution": ("TransformedDistribution",),
     "uniform": ("Uniform",),
@@ -54,12 +55,19 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The distributions of each module."""
 
+_HERE_ALONE: Final = {
+    "ExpRelaxedCategorical": ExpRelaxedCategorical,
+    "LogitRelaxedBernoulli": LogitRelaxedBernoulli,
+}
+"""Distributions that the package does not name."""
+
 
 def add_modules(namespace: dict[str, Any]) -> None:
     """Make a module for each, in the namespace of the package that has the distributions."""
+    known = namespace | _HERE_ALONE
     for name, distributions in NAMES.items():
         module = ModuleType(f"{namespace['__name__']}.{name}", f"See {', '.join(distributions)}.")
         module.__package__ = namespace["__name__"]
-        vars(module).update({each: namespace[each] for each in distributions})
+        vars(module).update({each: known[each] for each in distributions})
         vars(module).update(__all__=list(distributions), __getattr__=explaining(module.__name__))
         namespace[name] = sys.modules[module.__name__] = module

@@ -1,17 +1,31 @@
 """Nested tuples, lists, dicts and dataclasses of tensors: arguments and results of transforms.
 
-A dataclass counts as such where one of its fields holds a tensor or an array; others are leaves.
+Further containers are those that `utils._pytree.register_pytree_node` has made known. A dataclass
+counts as such where one of its fields holds a tensor or an array; others are leaves.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..core.tensor import Tensor
+
+Apart = Callable[[Any], tuple[Any, Any]]
+Together = Callable[[Any, Any], Any]
+
+CONTAINERS: Final[dict[type, tuple[Apart, Together]]] = {
+    deque: (lambda d: (list(d), d.maxlen), lambda items, length: deque(items, length)),
+    defaultdict: (
+        lambda d: (list(d.values()), (d.default_factory, list(d))),
+        lambda items, context: defaultdict(context[0], zip(context[1], items, strict=True)),
+    ),
+}
+"""How containers of other types are taken apart, into items and a context, and put together."""
 
 
 def leaves_of(tree: Any) -> list[Any]:
@@ -20,7 +34,10 @@ def leaves_of(tree: Any) -> list[Any]:
 
 
 def _leaves(tree: Any) -> Iterator[Any]:
-    if isinstance(tree, list | tuple):
+    if type(tree) in CONTAINERS:
+        for item in CONTAINERS[type(tree)][0](tree)[0]:
+            yield from _leaves(item)
+    elif isinstance(tree, list | tuple):
         for item in tree:
             yield from _leaves(item)
     elif isinstance(tree, dict):
@@ -35,6 +52,10 @@ def _leaves(tree: Any) -> Iterator[Any]:
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
     """The same tuples, lists and dicts, with a function applied to what stands in them."""
+    if type(tree) in CONTAINERS:
+        apart, together = CONTAINERS[type(tree)]
+        parts, context = apart(tree)
+        return together([map_leaves(function, item) for item in parts], context)
     if isinstance(tree, list | tuple):
         return rebuilt(tree, [map_leaves(function, item) for item in tree])
     if isinstance(tree, dict):
@@ -61,6 +82,11 @@ def spread(prefix: Any, tree: Any) -> list[Any]:
 
     Raises ValueError where the one does not fit the other.
     """
+    if type(tree) in CONTAINERS:
+        apart = CONTAINERS[type(tree)][0]
+        parts = apart(tree)[0]
+        prefixes = apart(prefix)[0] if type(prefix) is type(tree) else [prefix] * len(parts)
+        return [value for pair in zip(prefixes, parts, strict=True) for value in spread(*pair)]
     if isinstance(prefix, list | tuple) and isinstance(tree, list | tuple):
         if len(prefix) != len(tree):
             raise ValueError(f"{len(prefix)} values for {len(tree)} items")
@@ -96,6 +122,13 @@ def _fields(record: Any) -> dict[str, Any]:
 
 def outline(tree: Any) -> Any:
     """A tree without its leaves: equal for trees of one structure."""
+    if type(tree) in CONTAINERS:
+        parts, context = CONTAINERS[type(tree)][0](tree)
+        return (type(tree), context, [outline(part) for part in parts])
+    if isinstance(tree, list | tuple):
+        return rebuilt(tree, [outline(item) for item in tree])
+    if isinstance(tree, dict):
+        return type(tree)((key, outline(item)) for key, item in tree.items())
     return map_leaves(lambda _: "*", tree)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..batching.batched import Batched, aligned, is_of
+from ..batching.batched import Batched, aligned, batch, is_of
 from ..batching.exposed import batches_of
 from ..core.tensor import Tensor
+from ..forward_ad.inplace_tangents import copy_as
 
 
 def write_examples(written: Tensor, values: Any) -> Tensor:
@@ -23,6 +24,17 @@ def write_examples(written: Tensor, values: Any) -> Tensor:
         values = aligned(values, written.ndim, level)
     written.physical.copy_(values)
     return written
+
+
+def copy_examples(batched: Tensor) -> Tensor:
+    """Copy a batched tensor as it is now, so that what a node keeps is not overwritten.
+
+    Stands at the same place in the graph, and has the same tangents; see `copy_as`.
+    """
+    assert isinstance(batched, Batched)
+    physical = batched.physical
+    copied = copy_examples(physical) if type(physical) is Batched else copy_as(physical)
+    return batch(copied, batched.level)
 
 
 def refuse_examples(written: Tensor, *values: object) -> None:

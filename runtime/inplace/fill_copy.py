@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..batching.batched import Batched
+from ..batching.batched import Batched, of_each_example
 from ..batching.randomness import filling_each_example
 from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.random_draws import normal_numbers, uniform_between
@@ -57,7 +57,12 @@ class OverwriteNode(Node):
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on tensors."""
-        return (wrap(np.zeros_like(grad.array)) if needs[0] else None,)
+        return (_zeros_like(grad) if needs[0] else None,)
+
+
+@of_each_example
+def _zeros_like(grad: Tensor) -> Tensor:
+    return wrap(np.zeros_like(grad.array))
 
 
 class ZeroBackward0(OverwriteNode):

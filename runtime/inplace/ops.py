@@ -25,7 +25,7 @@ from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
 from ..graph.saved_values import guard_saved_output, saved_output_slot
 from ..kernels.shape.strided_region import Region
 from .allowed_mutation import keep_saved
-from .batched import refuse_examples, write_examples
+from .batched import copy_examples, refuse_examples, write_examples
 from .old_scalars import with_scales_named
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
 
@@ -56,7 +56,9 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         if type(self) is not Tensor and has_torch_function_unary(self):
             return handle_torch_function(method, (self,), self, *args, **kwargs)
         if type(self) is Batched:
-            return write_examples(self, function(self, *args, **kwargs))
+            recording = is_recorded(self, *args, *kwargs.values())
+            before = copy_examples(self) if recording else self
+            return write_examples(self, function(before, *args, **kwargs))
         refuse_examples(self, *args, *kwargs.values())
         written = without_tangents(self)
         if is_indexed or is_fill or written.alias is not None:

@@ -159,10 +159,11 @@ class Conv3d(_Conv):
 # ---- normalisation
 
 
-class BatchNorm(Module):
-    """Batch normalisation: each channel gets mean 0 and variance 1, then scale and shift."""
+class RunningNorm(Module):
+    """Base of normalisations of channels that may keep running statistics."""
 
     ndims: tuple[int, ...]
+    """The numbers of dimensions that the input may have."""
     _version = 2
     """States of version 1, or of none, may lack `num_batches_tracked`."""
 
@@ -219,10 +220,26 @@ class BatchNorm(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
+    def _check_input_dim(self, input: Tensor) -> None:
+        """Raise ValueError for a wrong number of dimensions; programs override and call it."""
+        if input.ndim not in self.ndims:
+            expected = " or ".join(f"{ndim}D" for ndim in self.ndims)
+            raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
+
+    def extra_repr(self) -> str:
+        """Show the sizes."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm(RunningNorm):
+    """Batch normalisation: each channel gets mean 0 and variance 1, then scale and shift."""
+
     def forward(self, input: Tensor) -> Tensor:
         """Normalise `input`; in training also update the running statistics."""
-        if input.ndim not in self.ndims:
-            raise ValueError(f"expected {self.ndims} dimensions of input (got {input.ndim}D input)")
+        self._check_input_dim(input)
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
@@ -239,13 +256,6 @@ class BatchNorm(Module):
             self.training or self.running_mean is None,
             momentum,
             self.eps,
-        )
-
-    def extra_repr(self) -> str:
-        """Show the sizes."""
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
 
 
@@ -312,8 +322,8 @@ class LayerNorm(Module):
 # ---- chance and tables
 
 
-class Dropout(Module):
-    """Dropout: in training elements are zeroed with probability `p`, the others scaled."""
+class DropoutWith(Module):
+    """Base of the kinds of dropout with probability `p`."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -321,13 +331,17 @@ class Dropout(Module):
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p, self.inplace = p, inplace
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Drop elements of `input`; outside of training return it."""
-        return F.dropout(input, self.p, self.training, self.inplace)
-
     def extra_repr(self) -> str:
         """Show the probability."""
         return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(DropoutWith):
+    """Dropout: in training elements are zeroed with probability `p`, the others scaled."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Drop elements of `input`; outside of training return it."""
+        return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Embedding(Module):

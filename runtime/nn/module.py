@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -77,7 +77,11 @@ class Module(ModuleMembers):
             self._check_no_arguments(args, kwargs)
         # Past __setattr__, which needs these to be there.
         vars(self).update(
-            training=True, _parameters={}, _buffers={}, _modules={}, _transient_buffers=set()
+            training=True,
+            _parameters={},
+            _buffers={},
+            _modules={},
+            _non_persistent_buffers_set=set(),
         )
         if self.call_super_init:
             super().__init__(*args, **kwargs)
@@ -206,7 +210,9 @@ class Module(ModuleMembers):
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Iterate over the parameters, each once, with dotted names."""
-        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+        return self._named_members(
+            lambda m: m._parameters.items(), prefix, recurse, remove_duplicate
+        )
 
     def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over the parameters, each once."""
@@ -216,19 +222,24 @@ class Module(ModuleMembers):
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Iterate over the buffers, each once, with dotted names."""
-        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+        return self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over the buffers, each once."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def _named_members(
-        self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool
-    ) -> Iterator[tuple[str, Tensor]]:
+        self,
+        get_members_fn: Callable[[Module], Iterable[tuple[str, Any]]],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
+        """Iterate over what a function finds in each module; meta-learning programs call it."""
         seen: set[int] = set()
         modules = self.named_modules(None, prefix, remove_duplicate)
         for module_name, module in modules if recurse else [(prefix, self)]:
-            for name, member in getattr(module, kind).items():
+            for name, member in get_members_fn(module):
                 if member is not None and id(member) not in seen:
                     if remove_duplicate:
                         seen.add(id(member))
@@ -330,6 +341,10 @@ class Module(ModuleMembers):
         """Replace the values of parameters and buffers by unset memory."""
         check_device("Module.to_empty", device)
         return self._apply(lambda tensor: wrap(np.empty_like(tensor.array)), recurse)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over the attributes of a pickled module; classes of programs extend it."""
+        vars(self).update(state)
 
     def share_memory(self: _Self) -> _Self:
         """Return the module: threads share memory, and processes are given copies."""

@@ -19,7 +19,7 @@ class ModuleMembers:
     _parameters: dict[str, Tensor | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
-    _transient_buffers: set[str]
+    _non_persistent_buffers_set: set[str]
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Register a parameter, buffer or module; set what is none of them.
@@ -90,7 +90,7 @@ class ModuleMembers:
             if members is not but and name in members:
                 del members[name]
                 found = True
-        self._transient_buffers.discard(name)
+        self._non_persistent_buffers_set.discard(name)
         return found
 
     def _check_free(self, kind: str, name: str, members: dict[str, Any]) -> None:
@@ -122,10 +122,10 @@ class ModuleMembers:
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
                 "(Tensor or None required)"
             )
-        self._transient_buffers.discard(name)
+        self._non_persistent_buffers_set.discard(name)
         self._buffers[name] = registered_as(GLOBAL.buffer_registration, self, name, tensor)
         if not persistent:
-            self._transient_buffers.add(name)
+            self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: ModuleMembers | None) -> None:
         """Add a module under a name that need not be an identifier."""

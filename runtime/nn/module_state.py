@@ -127,7 +127,7 @@ def local_state(module: Module) -> dict[str, Tensor]:
     """Return the parameters and persistent buffers of a module alone."""
     members = {
         **module._parameters,
-        **{k: b for k, b in module._buffers.items() if k not in module._transient_buffers},
+        **{k: b for k, b in module._buffers.items() if k not in module._non_persistent_buffers_set},
     }
     return {name: tensor for name, tensor in members.items() if tensor is not None}
 

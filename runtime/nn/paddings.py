@@ -66,23 +66,28 @@ class ConstantPad3d(_ConstantPad):
     spatial = 3
 
 
-class _ZeroPad(_Pad):
-    mode = "constant"
+class _ZeroPad(_ConstantPad):
+    def __init__(self, padding: int | Sequence[int]) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """Show the widths."""
+        return f"{self.padding}"
 
 
-class ZeroPad1d(_ZeroPad):
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Padding of the last dimension with zeros."""
 
     spatial = 1
 
 
-class ZeroPad2d(_ZeroPad):
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Padding of the last two dimensions with zeros."""
 
     spatial = 2
 
 
-class ZeroPad3d(_ZeroPad):
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Padding of the last three dimensions with zeros."""
 
     spatial = 3

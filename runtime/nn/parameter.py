@@ -15,10 +15,16 @@ from ..functions.creation import float_dtype
 
 
 class _ParameterType(type):
-    """Metaclass of `Parameter`, whose instances are marked `Tensor`s: a subclass would be slow."""
+    """Metaclass of `Parameter`, whose instances are marked `Tensor`s: a subclass would be slow.
+
+    Those of subclasses have the subclass as their mark.
+    """
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, Tensor) and bool(getattr(instance, "_is_parameter", False))
+        mark: Any = getattr(instance, "_is_parameter", False)
+        if cls is Parameter or not mark:
+            return bool(mark)
+        return isinstance(mark, type) and issubclass(mark, cls)
 
 
 class Parameter(Tensor, metaclass=_ParameterType):
@@ -34,8 +40,12 @@ class Parameter(Tensor, metaclass=_ParameterType):
         if not isinstance(data, Tensor):
             raise TypeError(f"a Parameter is made from a Tensor, not {type(data).__name__}")
         parameter = data.detach()
-        parameter._is_parameter = True
+        mark: Any = True if cls is Parameter else cls
+        parameter._is_parameter = mark
         return parameter.requires_grad_(requires_grad)
+
+    _make_marked = staticmethod(__new__)
+    """For `Tensor._make_subclass`, which cannot know parameters."""
 
 
 class _BufferMark:

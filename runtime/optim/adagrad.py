@@ -80,6 +80,6 @@ class Adagrad(Optimizer):
         values -= rate * (grad / (np.sqrt(total) + group["eps"]))
 
     def _begin(self, values: Array, state: State, group: Group) -> None:
-        state["step"] = scalar(0)
+        state["step"] = scalar(0, group["fused"])
         state["sum"] = zeros(values)
         as_real(state["sum"].array)[...] = group["initial_accumulator_value"]

@@ -74,7 +74,7 @@ class Adam(Optimizer):
     def update(self, values: Array, grad: Array, state: State, group: Group) -> None:
         """Make one step; complex parameters are treated as pairs of real ones."""
         if not state:
-            state["step"] = scalar(0)
+            state["step"] = scalar(0, group["fused"])
             state["exp_avg"] = zeros(values)
             state["exp_avg_sq"] = zeros(values)
             if group["amsgrad"]:

@@ -23,8 +23,8 @@ from .optimizer import (
 class Muon(Optimizer):
     """Momentum whose singular values are made about equal, Jordan et al. (2024).
 
-    Only for matrices. The Newton-Schulz iteration runs in the dtype of the gradient, where
-    PyTorch's runs in bfloat16: its steps differ by that rounding, about a hundredth.
+    Only for matrices. The Newton-Schulz iteration rounds to bfloat16, as PyTorch's does: changes
+    have two or three digits.
     """
 
     def __init__(
@@ -96,15 +96,30 @@ class Muon(Optimizer):
 def orthogonalized(
     matrix: Array, coefficients: tuple[float, float, float], steps: int, eps: float
 ) -> Array:
-    """Make the singular values of a matrix about 1, by Newton-Schulz iteration.
+    """Make the singular values of a matrix about 1, by Newton-Schulz iteration; float32.
 
     A step takes each singular value `s` to `a s + b s^3 + c s^5`.
     """
-    a, b, c = coefficients
+    a, b, c = (np.float32(coefficient) for coefficient in coefficients)
     is_tall = matrix.shape[0] > matrix.shape[1]
-    found = matrix.T if is_tall else matrix
-    found = found / np.maximum(np.linalg.norm(found), eps)
+    found = to_bfloat16(matrix.T if is_tall else matrix)
+    norm = to_bfloat16(np.sqrt(np.sum(found * found, keepdims=True)))
+    found = to_bfloat16(found / np.maximum(norm, np.float32(eps)))
     for _ in range(steps):
-        gram = found @ found.T
-        found = a * found + (b * gram + c * (gram @ gram)) @ found
+        gram = to_bfloat16(found @ found.T)
+        change = to_bfloat16(b * gram + c * (gram @ gram))
+        found = to_bfloat16(a * found + change @ found)
     return found.T if is_tall else found
+
+
+def to_bfloat16(values: Array) -> Array:
+    """Round to the nearest number of bfloat16, ties to even; they are kept in float32.
+
+    Beside a number that is 2^16 times as large, no more bits have room. Compiled steps record this,
+    and could not record bits.
+    """
+    values = values.astype(np.float32)
+    with np.errstate(divide="ignore"):  # of zero, which stays zero
+        large = 1.5 * np.exp2(np.floor(np.log2(np.abs(values))) + 16)
+    rounded: Array = (values + large) - large
+    return rounded

@@ -434,9 +434,11 @@ def zeros(values: Array) -> Tensor:
     return wrap(np.zeros_like(values))
 
 
-def scalar(value: float) -> Tensor:
-    """Make a tensor for a number of the state; float32, or float64 if that is the default."""
-    dtype = np.float64 if get_default_dtype() == np.float64 else np.float32
+def scalar(value: float, is_fused: bool | None = False) -> Tensor:
+    """Make a tensor for a number of the state: float32, also where that is not the default, if
+    `is_fused`; otherwise float64 if that is the default.
+    """
+    dtype = np.float64 if get_default_dtype() == np.float64 and not is_fused else np.float32
     return wrap(np.array(value, dtype))
 
 

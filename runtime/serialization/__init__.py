@@ -8,7 +8,8 @@ from __future__ import annotations
 import io
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import IO, Any, TypeAlias
 
 from ..core.devices import check_device
@@ -18,6 +19,7 @@ from .atomic import replaced
 from .errors import FormatError
 from .safetensors_files import load_safetensors, save_safetensors
 from .torch_archive import read_torch_archive
+from .torch_legacy import BEGINNING, read_torch_legacy
 from .torch_writer import write_torch_archive
 
 __all__ = ["FormatError", "load", "save", "save_for_torch"]
@@ -79,10 +81,11 @@ def load(
     """Read what `save` has written, or a state that PyTorch has saved.
 
     Nothing in the file is executed: `weights_only=False` allows no more, and `pickle_module`,
-    `mmap` and `encoding` choose nothing. Of PyTorch's files, the zip archives of PyTorch 1.6 and
-    later, tensors are read, with the containers, numbers and texts around them; bfloat16, which
-    NumPy does not have, becomes float32. `map_location` may name the CPU, or be None. FormatError,
-    which is a ValueError, for any other file; AttributeError for an object that cannot seek.
+    `mmap` and `encoding` choose nothing. Of PyTorch's files, in its present format and that before
+    PyTorch 1.6, tensors are read, with the containers, numbers and texts around them; bfloat16,
+    which NumPy does not have, becomes float32. `map_location` may name the CPU, or be None.
+    FormatError, which is a ValueError, for any other file; AttributeError for an object that cannot
+    seek.
     """
     if isinstance(map_location, str):
         check_device("load", map_location)
@@ -90,6 +93,7 @@ def load(
         return load_safetensors(os.fspath(f))  # type: ignore[arg-type]
     if not isinstance(f, str | os.PathLike) and not hasattr(f, "seekable"):
         f = _read_at_once(f)
+    start = 0 if isinstance(f, str | os.PathLike) else f.tell()
     try:
         with open_archive(f) as archive:
             names = archive.namelist()
@@ -99,14 +103,28 @@ def load(
             if len(pickles) == 1:
                 return read_torch_archive(archive, pickles[0].removesuffix("data.pkl"))
     except zipfile.BadZipFile as error:
+        with _opened(f, start) as file:
+            if file.read(len(BEGINNING)) == BEGINNING:
+                file.seek(start)
+                return read_torch_legacy(file)
         raise FormatError(
-            f"{_name(f)} is no file of gradspec.save, and no zip archive of torch.save: {error}. "
-            "Files of PyTorch before 1.6 can be saved again with a later one."
+            f"{_name(f)} is no file of gradspec.save, and none of torch.save: {error}."
         ) from None
     raise FormatError(
         f"{_name(f)} is a zip file, but neither of gradspec.save nor of torch.save: there is "
         f"neither {INDEX} nor data.pkl in it"
     )
+
+
+@contextmanager
+def _opened(f: File, start: int) -> Iterator[IO[bytes]]:
+    """Open a file, or go back to where a file that is open was."""
+    if isinstance(f, str | os.PathLike):
+        with open(f, "rb") as file:
+            yield file
+    else:
+        f.seek(start)
+        yield f
 
 
 def _read_at_once(f: Any) -> IO[bytes]:

@@ -12,7 +12,7 @@ import pickletools
 import zipfile
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,11 +25,18 @@ from .errors import FormatError
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
-class _Storage(NamedTuple):
+class Storage(NamedTuple):
     """A class of storages: the dtype of its elements."""
 
     dtype: np.dtype[Any]
     is_bfloat16: bool = False
+
+    def values(self, data: bytes, order: str) -> Array:
+        """Make an array of the elements; float32 of bfloat16, which NumPy does not have."""
+        found = np.frombuffer(data, self.dtype.newbyteorder("<" if order == "little" else ">"))
+        if self.is_bfloat16:
+            return from_bfloat16(found)
+        return found.astype(self.dtype)
 
 
 class _Function(NamedTuple):
@@ -56,6 +63,15 @@ DTYPES: Final = {
 }
 
 
+_WIDER_UNSIGNED: Final = ("uint16", "uint32", "uint64")
+"""Dtypes that have no class of storages."""
+
+
+def from_bfloat16(bits: Array) -> Array:
+    """Make float32 of the bits of bfloat16, in integers of 16 bits."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
 def read_torch_archive(archive: zipfile.ZipFile, prefix: str) -> Any:
     """Read a state from an archive whose members begin with `prefix`."""
     order = "little"
@@ -64,27 +80,43 @@ def read_torch_archive(archive: zipfile.ZipFile, prefix: str) -> Any:
         if order not in ("little", "big"):
             raise FormatError(f"{order!r} is no order of bytes")
     program = stored(archive, f"{prefix}data.pkl")
-    machine = _Machine(lambda key: stored(archive, f"{prefix}data/{key}"), order)
-    try:
-        return machine.run(program)
-    except FormatError:
-        raise
-    except (ArithmeticError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"data.pkl is damaged: {type(error).__name__}: {error}") from None
+
+    def read(kind: Storage, key: str, count: Any) -> Array:
+        data = stored(archive, f"{prefix}data/{key}")
+        if len(data) != count * kind.dtype.itemsize:
+            raise FormatError(
+                f"the storage {key} has {len(data)} bytes, not {count} elements of {kind.dtype}"
+            )
+        return kind.values(data, order)
+
+    return Machine(read).run(program)
 
 
-class _Machine:
-    """Interpreter of a pickle, with its stack and its memo."""
+class Machine:
+    """Interpreter of a pickle, with its stack and its memo.
 
-    def __init__(self, read: Callable[[str], bytes], order: str) -> None:
+    `read` makes the array of a storage of its class, its key and the number of its elements.
+    """
+
+    def __init__(self, read: Callable[[Storage, str, Any], Array]) -> None:
         self.read = read
-        self.order = order
         self.storages: dict[str, Array] = {}
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
 
-    def run(self, program: bytes) -> Any:
-        """Run the instructions; return what is on the stack at the end."""
+    def run(self, program: bytes | IO[bytes]) -> Any:
+        """Run the instructions; return what is on the stack at the end.
+
+        A file is read as far as its program goes. FormatError for a program that no state has.
+        """
+        try:
+            return self._run(program)
+        except FormatError:
+            raise
+        except (ArithmeticError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"data.pkl is damaged: {type(error).__name__}: {error}") from None
+
+    def _run(self, program: bytes | IO[bytes]) -> Any:
         for opcode, argument, position in pickletools.genops(program):
             if opcode.name == "STOP":
                 break
@@ -206,25 +238,14 @@ class _Machine:
     def storage(self, _: Any) -> None:
         """Read a storage, once; its persistent id says which."""
         persistent_id = self._pop(tuple)
-        tag, kind, key, _location, count = persistent_id
-        if tag != "storage" or type(kind) is not _Storage or type(key) is not str:
+        tag, kind, key, _location, count, *part = persistent_id
+        if tag != "storage" or type(kind) is not Storage or type(key) is not str:
             raise FormatError("data.pkl refers to something that is no storage")
+        if part not in ([], [None]):
+            raise FormatError("data.pkl refers to a part of a storage, as PyTorch before 0.4 did")
         if key not in self.storages:
-            self.storages[key] = self._read_storage(kind, key, count)
+            self.storages[key] = self.read(kind, key, count)
         self.stack.append(self.storages[key])
-
-    def _read_storage(self, kind: _Storage, key: str, count: Any) -> Array:
-        data = self.read(key)
-        if len(data) != count * kind.dtype.itemsize:
-            raise FormatError(
-                f"the storage {key} has {len(data)} bytes, not {count} elements of {kind.dtype}"
-            )
-        values = np.frombuffer(
-            data, kind.dtype.newbyteorder("<" if self.order == "little" else ">")
-        )
-        if kind.is_bfloat16:
-            return (values.astype(np.uint32) << 16).view(np.float32)
-        return values.astype(kind.dtype)
 
 
 def _rebuild_tensor(
@@ -232,8 +253,8 @@ def _rebuild_tensor(
     storage_offset: Any,
     size: Any,
     stride: Any,
-    requires_grad: Any,
-    backward_hooks: Any,
+    requires_grad: Any = False,
+    backward_hooks: Any = None,
     metadata: Any = None,
 ) -> Tensor:
     """Make a tensor on a storage, which it shares with others; no hooks are read."""
@@ -253,7 +274,34 @@ def _rebuild_tensor(
     array: Array = np.ndarray(
         size, storage.dtype, storage, storage_offset * width, tuple(step * width for step in stride)
     )
-    return wrap(array).requires_grad_(requires_grad is True)
+    return wrap(_as_marked(array, metadata)).requires_grad_(requires_grad is True)
+
+
+def _as_marked(array: Array, metadata: Any) -> Array:
+    """The values of a tensor that PyTorch has not conjugated, or negated, but marked so."""
+    for mark, function in (("conj", np.conjugate), ("neg", np.negative)):
+        if type(metadata) is dict and metadata.get(mark) is True:
+            array = function(array)
+    return array
+
+
+def _rebuild_tensor_of_bytes(
+    storage: Any,
+    storage_offset: Any,
+    size: Any,
+    stride: Any,
+    requires_grad: Any,
+    backward_hooks: Any,
+    dtype: Any,
+    metadata: Any = None,
+) -> Tensor:
+    """Make a tensor of a dtype that has no class of storages; the storage holds its bytes."""
+    if type(storage) is not np.ndarray or not isinstance(dtype, np.dtype):
+        raise FormatError("data.pkl has a tensor of bytes without a dtype, or without storage")
+    values = storage.view(dtype)
+    return _rebuild_tensor(
+        values, storage_offset, size, stride, requires_grad, backward_hooks, metadata
+    )
 
 
 def _rebuild_parameter(data: Any, requires_grad: Any, backward_hooks: Any) -> Tensor:
@@ -282,7 +330,9 @@ def _number(real: Any, imaginary: Any) -> complex:
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "collections.OrderedDict": lambda: State(),
     "collections.Counter": lambda items=(): Counter(dict(items)),
+    "torch._utils._rebuild_tensor": _rebuild_tensor,
     "torch._utils._rebuild_tensor_v2": _rebuild_tensor,
+    "torch._utils._rebuild_tensor_v3": _rebuild_tensor_of_bytes,
     "torch._utils._rebuild_parameter": _rebuild_parameter,
     "torch.Size": _size,
     "torch.device": lambda *name: str(name[0]),
@@ -295,9 +345,10 @@ _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
 
 _NAMES: Final[dict[str, Any]] = {
     **{name: _Function(name, call) for name, call in _FUNCTIONS.items()},
-    **{f"torch.{kind}Storage": _Storage(np.dtype(dtype)) for kind, dtype in DTYPES.items()},
-    "torch.BFloat16Storage": _Storage(np.dtype(np.uint16), is_bfloat16=True),
-    **{f"torch.{dtype}": np.dtype(dtype) for dtype in DTYPES.values()},
+    **{f"torch.{kind}Storage": Storage(np.dtype(dtype)) for kind, dtype in DTYPES.items()},
+    "torch.BFloat16Storage": Storage(np.dtype(np.uint16), is_bfloat16=True),
+    "torch.storage.UntypedStorage": Storage(np.dtype(np.uint8)),
+    **{f"torch.{dtype}": np.dtype(dtype) for dtype in (*DTYPES.values(), *_WIDER_UNSIGNED)},
 }
 """What a state may name, and what stands for it."""
 
@@ -310,36 +361,36 @@ _LITERALS: Final = frozenset(
 )
 
 
-def _tuple_of(count: int) -> Callable[[_Machine, Any], None]:
-    def build(machine: _Machine, _: Any) -> None:
+def _tuple_of(count: int) -> Callable[[Machine, Any], None]:
+    def build(machine: Machine, _: Any) -> None:
         items = [machine._pop() for _ in range(count)]
         machine.stack.append(tuple(reversed(items)))
 
     return build
 
 
-_INSTRUCTIONS: Final[dict[str, Callable[[_Machine, Any], None]]] = {
-    "MARK": _Machine.mark,
-    "EMPTY_LIST": _Machine.new_list,
-    "EMPTY_DICT": _Machine.new_dict,
-    "EMPTY_SET": _Machine.new_set,
-    "BINPUT": _Machine.put,
-    "LONG_BINPUT": _Machine.put,
-    "MEMOIZE": _Machine.memoize,
-    "BINGET": _Machine.get,
-    "LONG_BINGET": _Machine.get,
-    "TUPLE": _Machine.new_tuple,
+_INSTRUCTIONS: Final[dict[str, Callable[[Machine, Any], None]]] = {
+    "MARK": Machine.mark,
+    "EMPTY_LIST": Machine.new_list,
+    "EMPTY_DICT": Machine.new_dict,
+    "EMPTY_SET": Machine.new_set,
+    "BINPUT": Machine.put,
+    "LONG_BINPUT": Machine.put,
+    "MEMOIZE": Machine.memoize,
+    "BINGET": Machine.get,
+    "LONG_BINGET": Machine.get,
+    "TUPLE": Machine.new_tuple,
     "TUPLE1": _tuple_of(1),
     "TUPLE2": _tuple_of(2),
     "TUPLE3": _tuple_of(3),
-    "APPEND": _Machine.append,
-    "APPENDS": _Machine.appends,
-    "ADDITEMS": _Machine.add_items,
-    "SETITEM": _Machine.set_item,
-    "SETITEMS": _Machine.set_items,
-    "GLOBAL": _Machine.name,
-    "STACK_GLOBAL": _Machine.name_from_stack,
-    "REDUCE": _Machine.call,
-    "BUILD": _Machine.build,
-    "BINPERSID": _Machine.storage,
+    "APPEND": Machine.append,
+    "APPENDS": Machine.appends,
+    "ADDITEMS": Machine.add_items,
+    "SETITEM": Machine.set_item,
+    "SETITEMS": Machine.set_items,
+    "GLOBAL": Machine.name,
+    "STACK_GLOBAL": Machine.name_from_stack,
+    "REDUCE": Machine.call,
+    "BUILD": Machine.build,
+    "BINPERSID": Machine.storage,
 }

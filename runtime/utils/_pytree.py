@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from ..func.trees import CONTAINERS
+
 __all__ = [
     "GetAttrKey",
     "LeafSpec",
@@ -144,6 +146,8 @@ def register_pytree_node(
 ) -> None:
     """Make a class known as a container: how to take it apart, and put it together.
 
+    Transforms of `gs.func` take it for one, too.
+
     `flatten_with_keys_fn` returns pairs of a key and an item; functions that tell paths need it.
     ValueError for a class that is known.
     """
@@ -152,6 +156,7 @@ def register_pytree_node(
     with_keys = flatten_with_keys_fn
     keys = None if with_keys is None else lambda t: [key for key, _ in with_keys(t)[0]]
     _KINDS[cls] = _Kind(flatten_fn, unflatten_fn, keys)
+    CONTAINERS[cls] = (flatten_fn, unflatten_fn)
 
 
 class TreeSpec:

@@ -63,9 +63,10 @@ RUNTIME_LAYERS = (
     "numpy_twins",
     "autograd",
     "nn",
-    "amp",
-    "_C accelerator backends cuda distributed distributions func jit optim profiler serialization "
-    "switches testing utils viz",
+    "amp distributed multiprocessing",
+    "_C accelerator backends cuda distributions func jit optim profiler serialization "
+    "switches testing viz",
+    "utils",
     "compiler",
     "overrides extension",
     "tensor_methods",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...core.tensor import Tensor
 from .. import functional as F
-from ..layers import Dropout
+from ..layers import DropoutWith
 
 
-class Dropout1d(Dropout):
+class Dropout1d(DropoutWith):
     """Dropout of whole channels of (N, C, L) or (C, L)."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -15,7 +15,7 @@ class Dropout1d(Dropout):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(Dropout):
+class Dropout2d(DropoutWith):
     """Dropout of whole channels of (N, C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -23,7 +23,7 @@ class Dropout2d(Dropout):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(Dropout):
+class Dropout3d(DropoutWith):
     """Dropout of whole channels of (N, C, D, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -31,7 +31,7 @@ class Dropout3d(Dropout):
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(Dropout):
+class AlphaDropout(DropoutWith):
     """Dropout to the limit of `selu` at -inf, which restores mean and variance."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -39,7 +39,7 @@ class AlphaDropout(Dropout):
         return F.alpha_dropout(input, self.p, self.training, self.inplace)
 
 
-class FeatureAlphaDropout(Dropout):
+class FeatureAlphaDropout(DropoutWith):
     """`AlphaDropout` of whole channels."""
 
     def forward(self, input: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from ..layers import BatchNorm as _BatchNorm
 from ..layers import BatchNorm1d as BatchNorm1d
 from ..layers import BatchNorm2d as BatchNorm2d
 from ..layers import BatchNorm3d as BatchNorm3d
+from ..layers import RunningNorm as _NormBase
 
 __all__ = [
     "BatchNorm1d",
@@ -17,6 +18,7 @@ __all__ = [
     "LazyBatchNorm2d",
     "LazyBatchNorm3d",
     "_BatchNorm",
+    "_NormBase",
 ]
 
 __getattr__ = _explaining(__name__)

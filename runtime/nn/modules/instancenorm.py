@@ -7,5 +7,6 @@ from .. import InstanceNorm3d as InstanceNorm3d
 from .. import LazyInstanceNorm1d as LazyInstanceNorm1d
 from .. import LazyInstanceNorm2d as LazyInstanceNorm2d
 from .. import LazyInstanceNorm3d as LazyInstanceNorm3d
+from ..normalization.modules import _InstanceNorm as _InstanceNorm
 
 __getattr__ = _explaining(__name__)

@@ -9,7 +9,7 @@ from ...core.tensor import Tensor
 from ...core.user_warnings import warn
 from .. import functional as F
 from .. import init
-from ..layers import BatchNorm
+from ..layers import RunningNorm
 from ..module import Module
 from ..parameter import empty_parameter
 
@@ -113,7 +113,7 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
-class _InstanceNorm(BatchNorm):
+class _InstanceNorm(RunningNorm):
     """Base of instance normalisation; `ndims` are the dimensions without and with batch."""
 
     def __init__(
@@ -134,10 +134,7 @@ class _InstanceNorm(BatchNorm):
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalise `input`; in training also update the running statistics, if there are any."""
-        if input.ndim not in self.ndims:
-            raise ValueError(
-                f"expected {self.ndims[0]}D or {self.ndims[1]}D input (got {input.ndim}D input)"
-            )
+        self._check_input_dim(input)
         is_batch = input.ndim == self.ndims[1]
         batch = input if is_batch else input.unsqueeze(0)
         channels = batch.shape[1]

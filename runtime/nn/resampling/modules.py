@@ -112,8 +112,8 @@ class ChannelShuffle(Module):
         return f"groups={self.groups}"
 
 
-class Unfold(Module):
-    """Patches of images as columns."""
+class _OfPatches(Module):
+    """Base of what takes images apart into patches, or puts them together."""
 
     def __init__(
         self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
@@ -121,10 +121,6 @@ class Unfold(Module):
         super().__init__()
         self.kernel_size, self.dilation = kernel_size, dilation
         self.padding, self.stride = padding, stride
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of shape (N, C times kernel, positions)."""
-        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
         """Show the patches."""
@@ -134,7 +130,15 @@ class Unfold(Module):
         )
 
 
-class Fold(Unfold):
+class Unfold(_OfPatches):
+    """Patches of images as columns."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of shape (N, C times kernel, positions)."""
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+
+class Fold(_OfPatches):
     """Images as sums of columns of patches."""
 
     def __init__(

@@ -80,6 +80,18 @@ def clip_grad_norm_(
     return total
 
 
+def clip_grad_norm(
+    parameters: Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scale as `clip_grad_norm_` does, which is its newer name (FutureWarning)."""
+    warn("`clip_grad_norm` is deprecated: use `clip_grad_norm_`.", FutureWarning)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Clip every element of the gradients between `-clip_value` and `clip_value`, in place."""
     bound = float(clip_value)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core.missing import explaining as _explaining
+from ...distributed import get_rank, get_world_size
 from ...random import Generator, randperm
 from .sampler import Sampler
 
@@ -18,8 +19,8 @@ class DistributedSampler(Sampler[int]):
     """Every `num_replicas`-th index, from `rank` on: the part of one process.
 
     All parts are as long: indices from the start are repeated, or left out with `drop_last`. The
-    order of an epoch is drawn from `seed` and what `set_epoch` was given. RuntimeError without
-    `num_replicas` or `rank`, as there is no group of processes to ask.
+    order of an epoch is drawn from `seed` and what `set_epoch` was given. Without
+    `num_replicas` or `rank` the group of `gs.distributed` is asked; ValueError if there is none.
     """
 
     def __init__(
@@ -31,11 +32,10 @@ class DistributedSampler(Sampler[int]):
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
-        if num_replicas is None or rank is None:
-            raise RuntimeError(
-                "Requires distributed package to be available: gradspec runs in one process. "
-                "Give num_replicas and rank"
-            )
+        if num_replicas is None:
+            num_replicas = get_world_size()
+        if rank is None:
+            rank = get_rank()
         if not 0 <= rank < num_replicas:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"

@@ -120,6 +120,14 @@ CASES: dict[str, tuple[Any, Any]] = {
         lambda d, lib, a, b: d.LowRankMultivariateNormal(b, a.mT, b),
         [0.3, -1.0, 2.5],
     ),
+    "LogitRelaxedBernoulli": (
+        lambda d, lib, a, b: d.relaxed_bernoulli.LogitRelaxedBernoulli(b, a / 5),
+        [0.3, -1.1, 2.9],
+    ),
+    "ExpRelaxedCategorical": (
+        lambda d, lib, a, b: d.relaxed_categorical.ExpRelaxedCategorical(b[:1].sum(), a),
+        [-1.6, -0.7, -1.2],
+    ),
     "RelaxedBernoulli": (lambda d, lib, a, b: d.RelaxedBernoulli(b, a / 5), [0.3, 0.1, 0.9]),
     "RelaxedOneHotCategorical": (
         lambda d, lib, a, b: d.RelaxedOneHotCategorical(b[:1].sum(), a),
@@ -195,6 +203,8 @@ WITHOUT_MEAN = {
     "HalfCauchy",
     "LogisticNormal",
     "VonMises",  # whose mean is a direction
+    "LogitRelaxedBernoulli",
+    "ExpRelaxedCategorical",
     "RelaxedBernoulli",
     "RelaxedOneHotCategorical",
 }

@@ -179,3 +179,39 @@ def test_gradients_through_samples_are_those_of_means(family: str, name: str) ->
     (found,) = gs.autograd.grad(function(drawn).mean(), shapes)
     (wanted,) = gs.autograd.grad(exact(shapes[0], shapes.sum()), shapes)
     np.testing.assert_allclose(found.array, wanted.array, rtol=0.01, atol=0.002)
+
+
+def test_parameters_are_computed_once_and_shown(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        d = library.distributions
+        a = library.tensor([[0.2, 0.5], [0.3, 0.9]])
+        made = [
+            (d.Bernoulli(logits=a), "probs"),
+            (d.Binomial(3, probs=a), "logits"),
+            (d.Categorical(logits=a), "probs"),
+            (d.Categorical(probs=a), "logits"),
+            (d.MultivariateNormal(a[0], library.eye(2)), "precision_matrix"),
+            (d.Wishart(a[0, 1] + 3, scale_tril=library.eye(2)), "covariance_matrix"),
+        ]
+        found = []
+        for distribution, name in made:
+            before = repr(distribution)
+            with library.no_grad():
+                value = getattr(distribution, name)
+            shown = [text.replace("gradspec", "torch") for text in (before, repr(distribution))]
+            found.append([getattr(distribution, name) is value, *shown])
+        return found
+
+    assert_same(behaviour, torch)
+
+
+def test_a_parameter_read_without_gradients_has_one(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        logits = library.tensor([0.5, -0.5], requires_grad=True)
+        distribution = library.distributions.Categorical(logits=logits)
+        with library.no_grad():
+            distribution.probs  # noqa: B018
+        distribution.probs[0].backward()
+        return logits.grad
+
+    assert_same(behaviour, torch)

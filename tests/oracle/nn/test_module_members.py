@@ -58,6 +58,25 @@ def test_names_of_members(torch: Any) -> None:
     assert_same(behaviour, torch)
 
 
+def test_members_that_a_function_finds(torch: Any) -> None:
+    """Modules of meta-learning programs look for their parameters so."""
+
+    def behaviour(library: Any) -> Any:
+        inner = library.nn.Sequential(library.nn.Linear(1, 1), library.nn.BatchNorm1d(1))
+        module = library.nn.Sequential(inner, inner[0])
+        found = [
+            module._named_members(lambda each: each._parameters.items()),
+            module._named_members(
+                lambda each: [*each._buffers.items(), ("none", None)], prefix="a", recurse=True
+            ),
+            inner[0]._named_members(lambda each: each._parameters.items(), "b", False),
+            module._named_members(lambda each: each._modules.items(), remove_duplicate=False),
+        ]
+        return [[name for name, _ in members] for members in found]
+
+    assert_same(behaviour, torch)
+
+
 def test_before_init_and_beyond_it(torch: Any) -> None:
     def behaviour(library: Any) -> Any:
         class Early(library.nn.Module):  # type: ignore[misc]
@@ -234,3 +253,66 @@ def test_wrong_numbers_of_gradients_are_named(torch: Any) -> None:
             y = layer(library.ones(1, 2, requires_grad=True)).sum()
             with pytest.raises(RuntimeError, match=f"invalid number of {what}, got 2"):
                 y.backward()
+
+
+def test_which_classes_are_whose_bases(torch: Any) -> None:
+    """Programs look for modules by class, as for all that are a `Dropout`."""
+
+    def behaviour(library: Any) -> Any:
+        names = [
+            *(f"{kind}{ndims}d" for kind in ("BatchNorm", "InstanceNorm") for ndims in (1, 2, 3)),
+            *("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout"),
+            *("FeatureAlphaDropout", "Fold", "Unfold", "ZeroPad1d", "ConstantPad1d"),
+            *("ZeroPad2d", "ConstantPad2d", "ZeroPad3d", "ConstantPad3d"),
+        ]
+        modules = library.nn.modules
+        classes = {name: getattr(library.nn, name) for name in names}
+        classes["_BatchNorm"] = modules.batchnorm._BatchNorm
+        classes["_NormBase"] = modules.batchnorm._NormBase
+        classes["_InstanceNorm"] = modules.instancenorm._InstanceNorm
+        classes["_DropoutNd"] = modules.dropout._DropoutNd
+        return [
+            (name, other)
+            for name, one in classes.items()
+            for other, two in classes.items()
+            if issubclass(one, two)
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_norms_that_check_their_input_otherwise(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        class Fewer(library.nn.BatchNorm2d):  # type: ignore[misc]
+            def forward(self, input: Any) -> Any:
+                self._check_input_dim(input)
+                return input + 1
+
+        class Any5(library.nn.modules.batchnorm._BatchNorm):  # type: ignore[misc]
+            def _check_input_dim(self, input: Any) -> None:
+                if input.dim() != 5:
+                    raise ValueError("five")
+
+        flat, image = library.ones(2, 3), library.ones(2, 3, 1, 1)
+        return [
+            attempt(lambda: Fewer(3)(flat)),
+            Fewer(3)(image).tolist(),
+            attempt(lambda: Any5(3)(image)),
+            Any5(3).eval()(image[..., None]).shape == (2, 3, 1, 1, 1),
+            [attempt(partial(norm(3), flat[0])) for norm in norms(library)],
+        ]
+
+    def norms(library: Any) -> list[Any]:
+        return [library.nn.BatchNorm1d, library.nn.BatchNorm3d, library.nn.InstanceNorm2d]
+
+    assert_same(behaviour, torch)
+
+
+def test_buffers_that_do_not_persist_are_named(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        module = library.nn.Module()
+        module.register_buffer("kept", library.ones(1))
+        module.register_buffer("lost", library.ones(1), persistent=False)
+        return sorted(module._non_persistent_buffers_set), list(module.state_dict())
+
+    assert_same(behaviour, torch)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
+from copy import deepcopy
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -191,3 +193,107 @@ CASES: dict[str, Behaviour] = {
 @pytest.mark.parametrize("name", CASES)
 def test_same(torch: Any, name: str) -> None:
     assert_same(CASES[name], torch)
+
+
+def test_parameters_of_a_class_of_ones_own(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        nn, tensor = library.nn, library.Tensor
+
+        class Noted(nn.Parameter):  # type: ignore[misc]
+            def __new__(cls, data: Any, note: str) -> Any:
+                made = super().__new__(cls, data)
+                made.note = note
+                return made
+
+        class Quantized(nn.Parameter):  # type: ignore[misc]
+            def __new__(cls, data: Any, requires_grad: bool = True) -> Any:
+                return tensor._make_subclass(cls, data, requires_grad)
+
+        made = [Noted(library.ones(2), "a"), Quantized(library.ones(3)), nn.Parameter()]
+        module = nn.Module()
+        module.noted, module.quantized, module.plain = made
+        classes = (Noted, Quantized, nn.Parameter, tensor)
+        return [
+            [isinstance(one, kind) for one in (*made, library.ones(1)) for kind in classes],
+            [name for name, _ in module.named_parameters()],
+            made[0].note,
+            [made[1].requires_grad, made[1].is_leaf, made[1].tolist()],
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_tensors_of_a_class_of_ones_own(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        class Tagged(library.Tensor):  # type: ignore[misc]
+            def __new__(cls, data: Any, tag: str) -> Any:
+                return library.Tensor._make_subclass(cls, data)
+
+            def __init__(self, data: Any, tag: str) -> None:
+                self.tag = tag
+
+        data = library.ones(2)
+        tagged = Tagged(data, "a")
+        leaf = library.Tensor._make_subclass(Tagged, library.ones(2), True)
+        data[0] = 5
+        return [
+            [type(tagged).__name__, type(tagged + 1).__name__, tagged.tag, tagged.tolist()],
+            [tagged.requires_grad, leaf.requires_grad, leaf.is_leaf],
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_modules_that_extend_how_they_are_unpickled(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        class Older(library.nn.Linear):  # type: ignore[misc]
+            def __setstate__(self, state: Any) -> None:
+                state.setdefault("activation", "relu")
+                super().__setstate__(state)
+
+        copied = deepcopy(Older(2, 2))
+        return [copied.activation, list(copied.state_dict())]
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_functions_for_mixed_precision(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        amp = import_module(f"{library.__name__}.amp")
+        older = import_module(f"{library.__name__}.cuda.amp")
+
+        class Square(library.autograd.Function):  # type: ignore[misc]
+            @staticmethod
+            @amp.custom_fwd(device_type="cuda")
+            def forward(ctx: Any, x: Any) -> Any:
+                ctx.save_for_backward(x)
+                return x * x
+
+            @staticmethod
+            @amp.custom_bwd(device_type="cuda")
+            def backward(ctx: Any, grad: Any) -> Any:
+                return 2 * ctx.saved_tensors[0] * grad
+
+        class Older(Square):
+            forward = staticmethod(older.custom_fwd(Square.forward))
+            backward = staticmethod(older.custom_bwd(Square.backward))
+
+        x = library.tensor([3.0], requires_grad=True)
+        (Square.apply(x) + Older.apply(x)).backward()
+        return x.grad
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
+def test_older_names(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        x = library.ones(4, requires_grad=True)
+        x.sum().backward()
+        norm = library.nn.utils.clip_grad_norm([x], 0.5)
+        normal = library.distributions.Normal(library.zeros(2), 1.0)
+        version = import_module(f"{library.__name__}.version")
+        return [norm, x.grad, list(normal.sample_n(3).shape), version.cuda]
+
+    assert_same(behaviour, torch)

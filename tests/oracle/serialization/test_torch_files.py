@@ -97,6 +97,77 @@ def test_bfloat16_becomes_float32(torch):
     assert found[1].tolist() == expected[1:].float().tolist()
 
 
+@pytest.mark.parametrize(
+    "name", ["model", "training", "views", "dtypes", "parameters", "leaves", "plain", "more"]
+)
+def test_older_files_of_pytorch(torch, tmp_path: Path, name):
+    expected = examples(torch)[name]
+    torch.save(expected, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
+    assert_same(gs.load(tmp_path / "old.pt"), expected, torch)
+
+
+def test_older_files_one_after_the_other(torch):
+    buffer = io.BytesIO()
+    for number in range(2):
+        value = torch.full((2,), number).bfloat16()
+        torch.save(value, buffer, _use_new_zipfile_serialization=False)
+    buffer.seek(0)
+    assert [gs.load(buffer).tolist() for _ in range(2)] == [[0.0, 0.0], [1.0, 1.0]]
+
+
+def test_damaged_older_files(torch):
+    data = saved(
+        torch, [torch.ones(3), torch.zeros(2)], _use_new_zipfile_serialization=False
+    ).getvalue()
+    for length in range(len(data)):
+        with pytest.raises(FormatError):
+            gs.load(io.BytesIO(data[:length]))
+    for wrong in (
+        data.replace(b"FloatStorage", b"ByteStorages"),
+        data.replace(b"K\x03", b"K\x04"),
+        data.replace(b"_rebuild_tensor_v2", b"_rebuild_tensor_v9"),
+    ):
+        assert wrong != data
+        with pytest.raises(FormatError):
+            gs.load(io.BytesIO(wrong))
+
+
+@pytest.mark.parametrize("name", ["uint16", "uint32", "uint64"])
+def test_dtypes_without_a_class_of_storages(torch, name):
+    base = torch.arange(6).to(getattr(torch, name)).reshape(2, 3)
+    expected = [base, base.T, base[1, 1:], torch.empty(0, dtype=base.dtype)]
+    assert_same(gs.load(saved(torch, expected)), expected, torch)
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_values_that_are_marked_as_conjugated_or_negated(torch, new):
+    value = torch.tensor([1 + 2j, 3 - 4j])
+    marked = [value.conj(), value.conj()[1:], value]
+    if new:  # PyTorch cannot write negated ones in the older format
+        marked.append((value * 2).conj().imag)
+    found = gs.load(saved(torch, marked, _use_new_zipfile_serialization=new))
+    for mine, theirs in zip(found, marked, strict=True):
+        assert mine.tolist() == theirs.tolist()
+
+
+def test_bfloat16_of_safetensors_becomes_float32(torch, tmp_path: Path):
+    from safetensors import torch as safetensors
+
+    value = torch.tensor([[1.5, -2.25, 3e-5]])
+    tensors = {"half": value.bfloat16(), "whole": value, "flags": value > 0}
+    safetensors.save_file(tensors, tmp_path / "a.safetensors")
+    found = gs.load(tmp_path / "a.safetensors")
+    assert {name: each.dtype for name, each in found.items()} == {
+        "half": gs.float32,
+        "whole": gs.float32,
+        "flags": gs.bool,
+    }
+    assert found["half"].tolist() == tensors["half"].tolist()
+    safetensors.save_file({"tiny": value.to(torch.float8_e4m3fn)}, tmp_path / "b.safetensors")
+    with pytest.raises(FormatError, match="F8_E4M3"):
+        gs.load(tmp_path / "b.safetensors")
+
+
 def test_storages_stay_shared(torch):
     base = torch.zeros(4)
     first, second = gs.load(saved(torch, [base, base[1:3]]))

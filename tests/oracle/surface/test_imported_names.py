@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict, defaultdict, namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from importlib import import_module
 from typing import Any
 
@@ -119,6 +119,33 @@ def test_a_container_of_ones_own(torch: Any) -> None:
         register()
         doubled = trees.tree_map(lambda x: 2 * x, [Box([1, 2], "label")])
         return [doubled[0].items, doubled[0].label, attempt(register)]
+
+    assert_same(behaviour, torch)
+
+
+def test_transforms_take_containers_of_ones_own(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        trees, func = submodule(library, "utils._pytree"), library.func
+
+        class Both:
+            def __init__(self, one: Any, two: Any) -> None:
+                self.one, self.two = one, two
+
+        trees.register_pytree_node(
+            Both, lambda p: ([p.one, p.two], None), lambda items, _: Both(*items)
+        )
+        x = library.tensor([[1.0, 2.0], [3.0, 4.0]])
+        gradient = func.grad(lambda p: (p.one * p.two["a"]).sum())(Both(x, {"a": x + 1}))
+        made = func.vmap(lambda p: Both(p.one + p.two, p.two.sum()))(Both(x, x))
+        split = func.vmap(lambda p: p.one * p.two, in_dims=(Both(0, None),))(Both(x, x[0]))
+        queue = func.grad(lambda q: (q[0] * q[1]).sum())(deque([x, x + 1]))
+        table = func.grad(lambda d: (d["a"] ** 2).sum())(defaultdict(list, a=x))
+        tangent = func.jvp(lambda p: p.one * p.two, (Both(x, x),), (Both(x, x),))[1]
+        jacobian = func.jacrev(lambda p: p.one.sum(0))(Both(x, x))
+        return [
+            [gradient.one, gradient.two["a"], made.one, made.two, split, tangent],
+            [type(queue).__name__, list(queue), type(table).__name__, table["a"], jacobian.one],
+        ]
 
     assert_same(behaviour, torch)
 

@@ -270,7 +270,7 @@ def test_an_epoch_has_an_order_of_its_own_that_all_processes_know():
 
 
 def test_a_part_has_to_be_named():
-    with pytest.raises(RuntimeError, match="distributed package"):
+    with pytest.raises(ValueError, match="process group has not been initialized"):
         DistributedSampler(range(3))
     with pytest.raises(ValueError, match=r"Invalid rank 3.*\[0, 2\]"):
         DistributedSampler(range(3), 3, 3)

@@ -71,11 +71,12 @@ def test_an_operator_records_what_its_function_records():
 
 
 @pytest.mark.oracle
-def test_shapes_add_up_to_shapes(torch):
+def test_sums_and_slices_of_shapes_are_shapes(torch):
     def behaviour(library):
         shape = library.ones(2, 3).shape
         sums = [shape + shape, (*shape, 1), shape + (1,), (1,) + shape, shape * 2, 2 * shape]  # noqa: RUF005
-        return [(type(found).__name__, tuple(found)) for found in sums]
+        slices = [shape[1:], shape[:], shape[::-1], shape[5:]]
+        return [(type(found).__name__, tuple(found)) for found in sums + slices]
 
     assert_same(behaviour, torch)
 
