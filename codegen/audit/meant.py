@@ -1,4 +1,4 @@
-"""What types do not tell: triangles, outputs, and calls beyond the examples of the entries."""
+"""What types do not tell: triangles, regular matrices, outputs, calls beyond the examples."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ def as_meant(op: OpSpec, values: Mapping[str, Any]) -> dict[str, Any]:
         name: np.asarray(cut(value)) if wanted.get(name) == "lower" and value.ndim > 1 else value
         for name, value in values.items()
     }
+
+
+def is_singular(op: OpSpec, name: str, array: Any) -> bool:
+    """Return whether an argument that is meant to be regular is not."""
+    if _table("meant").get(op.signature.name, {}).get(name) != "regular":
+        return False
+    return bool((np.linalg.matrix_rank(array) < min(array.shape[-2:])).any())
 
 
 def is_meant(op: OpSpec, output: str) -> bool:

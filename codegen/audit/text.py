@@ -18,6 +18,17 @@ class NotSpelled(Exception):
 
 def question_text(question: Question, op: OpSpec, library: Library) -> str:
     """The weighted sum of the outputs, where arguments move with `t`."""
+    call = call_text(question, op, library)
+    totals = []
+    for place, name, weights in question.cotangents:
+        is_one = len(op.signature.outputs) == 1 and "[" not in name
+        out = call if is_one else f"{call}[{place}]"
+        totals.append(_total(out, weights, library))
+    return " + ".join(totals)
+
+
+def call_text(question: Question, op: OpSpec, library: Library) -> str:
+    """The call alone."""
     words: dict[str, str] = {}
     for param in op.signature.params:
         if not is_given(question.arguments, param.name, param.default):
@@ -28,13 +39,7 @@ def question_text(question: Question, op: OpSpec, library: Library) -> str:
             words[param.name] = f"[{', '.join(items)}]"
         else:
             words[param.name] = _moving(question, param.name, 0, value, library)
-    call = filled(op, library, words)
-    totals = []
-    for place, name, weights in question.cotangents:
-        is_one = len(op.signature.outputs) == 1 and "[" not in name
-        out = call if is_one else f"{call}[{place}]"
-        totals.append(_total(out, weights, library))
-    return " + ".join(totals)
+    return filled(op, library, words)
 
 
 def sweep_text(sweep: Sweep, op: OpSpec, library: Library, at: Mapping[str, str] | None) -> str:

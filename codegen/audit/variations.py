@@ -8,6 +8,7 @@ import numpy as np
 
 from ..prove.inputs import domain
 from ..spec.model import OpSpec
+from .meant import is_singular
 from .questions import EXTREME, SPECIAL, Array
 
 _HUGE = 1e200
@@ -26,7 +27,7 @@ def variations(op: OpSpec, name: str, array: Array) -> Iterator[tuple[str, str, 
     kinds = ((SPECIAL, _made(array)), (EXTREME, _far_out(array)))
     for kind, words, made in ((kind, *each) for kind, found in kinds for each in found):
         inside = array.dtype.kind == "c" or bool(((made > low) & (made < high)).all())
-        if inside and not (excluded and (made == 0).any()):
+        if inside and not (excluded and (made == 0).any()) and not is_singular(op, name, made):
             yield kind, words, made
 
 

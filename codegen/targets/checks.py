@@ -10,13 +10,14 @@ from ..ir.walk import names
 from ..render.resolve import kinds_of_params
 from ..spec.elementwise import is_elementwise_definition
 from ..spec.model import Constant, OpSpec
-from .renderer import EmittedModule, FrameworkRenderer
+from .renderer import BASE, EmittedModule, FrameworkRenderer
 
 
 def checks(op: OpSpec, module: EmittedModule, spelling: Mapping[str, str]) -> Iterator[str]:
     """Lines that refuse what an op is not meant for, and bring arguments to one dtype and shape."""
     words = {param.name: spelling[param.name] for param in op.signature.params}
     yield from _conversions(op, module, words)
+    yield from _others(op, module, words)
     yield from _requirements(op, module, words)
     yield from _complex(op, module, words)
     yield from _constants(op, module, words)
@@ -40,6 +41,33 @@ def _conversions(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> It
             yield f"{name} = None if {name} is None else {convert}({name})"
         else:
             yield f"{name} = {convert}({name})"
+
+
+def _others(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iterator[str]:
+    """Lines that take numbers for what is promoted, and refuse what else is no tensor."""
+    is_tensor = module.framework.is_tensor
+    if is_tensor is None or module.name == BASE:
+        return
+    single = [p for p in op.signature.tensor_params if not p.type.is_list]
+    promoted = [p for p in single if p.name in op.promotes]
+    others = [p for p in single if p.name not in op.promotes]
+    for params, numbers in ((promoted, True), (others, False)):
+        tests = []
+        for param in params:
+            word = words[param.name]
+            test = is_tensor.filled(frozenset({"self"}), lambda *_, word=word: word)
+            tests.append(f"({word} is None or {test})" if param.type.is_optional else test)
+        if not tests:
+            continue
+        name = literal(op.signature.name.lstrip("_"))
+        yield f"if not ({' and '.join(tests)}):"
+        if numbers:
+            targets = ", ".join(words[p.name] for p in params) + "," * (len(params) == 1)
+            pairs = ", ".join(f"{literal(p.public)}: {words[p.name]}" for p in params)
+            yield f"    {targets} = as_tensors({name}, {{{pairs}}}{_how(op, module)})"
+        else:
+            given = ", ".join(f"{p.public}={words[p.name]}" for p in params)
+            yield f"    raise no_tensor({name}, {given})"
 
 
 def _requirements(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iterator[str]:
@@ -95,10 +123,8 @@ def _promotion(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iter
     given = [words[p.name] for p in promoted]
     targets = ", ".join(given)
     broadcasts = is_elementwise(op, module)
-    to_float = ", to_float=True" if op.int_to_float else ""
-    to_float += "" if broadcasts else ", broadcast=False"
     comma = "," if len(promoted) == 1 else ""
-    line = f"{targets}{comma} = promote({targets}{to_float})"
+    line = f"{targets}{comma} = promote({targets}{_how(op, module)})"
     is_tried = any(p.type.is_optional for p in promoted)
     test = None if is_tried else _unpromoted(given, op, module, broadcasts=broadcasts)
     if test is None:
@@ -106,6 +132,12 @@ def _promotion(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iter
     elif test:
         yield f"if {test}:"
         yield f"    {line}"
+
+
+def _how(op: OpSpec, module: EmittedModule) -> str:
+    """The words that say how arguments are promoted."""
+    to_float = ", to_float=True" * op.int_to_float
+    return to_float + ", broadcast=False" * (not is_elementwise(op, module))
 
 
 def is_elementwise(op: OpSpec, module: EmittedModule) -> bool:

@@ -87,6 +87,8 @@ class Framework:
     """Modules whose functions have the names that gradspec's have, by `python_module`."""
     ops: Mapping[str, Spelling]
     """Spellings by the base name of an op, or its full name."""
+    kernels: Mapping[str, Spelling]
+    """Spellings of what computes an op, by its full name; its rules stay those of the entry."""
     absent: frozenset[str]
     """Public names of gradspec that mean something else in the framework."""
     primitives: Mapping[str, Spelling]
@@ -105,6 +107,8 @@ class Framework:
     """A dtype by its name."""
     convert: str | None = None
     """The function that makes tensors of what else may be given."""
+    is_tensor: Spelling | None = None
+    """The test for what is a tensor, where nothing else is converted."""
     is_float: Spelling | None = None
     """The test for tensors of real floats, where that is worth while before promotion."""
     requires_grad: Spelling | None = None
@@ -158,6 +162,7 @@ def framework(name: str) -> Framework:
         context=frozenset(table.get("context", "").split()),
         namespaces=table.get("namespaces", {}),
         ops=_spellings(table["ops"]),
+        kernels=_spellings(table.get("kernels", {})),
         absent=frozenset(table.get("absent", "").split()),
         primitives=_spellings(table["primitives"]["other"]),
         roots=table["primitives"]["roots"],
@@ -167,6 +172,7 @@ def framework(name: str) -> Framework:
         lift=_optional(table, "lift"),
         dtype=Spelling(table["dtype"]),
         convert=table.get("convert"),
+        is_tensor=_optional(table, "is_tensor"),
         is_float=_optional(table, "is_float"),
         requires_grad=_optional(table, "requires_grad"),
     )

@@ -69,7 +69,10 @@ def signature(op: OpSpec, module: EmittedModule) -> str:
     for param in op.signature.params:
         if param.keyword_only and "*" not in words:
             words.append("*")
-        text = f"{public(param, module)}: {annotation(param.type, op, module.framework)}"
+        type_ = annotation(param.type, op, module.framework)
+        if param.name in op.promotes and module.framework.is_tensor is not None:
+            type_ = type_.replace("Tensor", f"Tensor | {'complex' if op.complex else 'float'}")
+        text = f"{public(param, module)}: {type_}"
         is_given = param.default is REQUIRED
         words.append(text if is_given else f"{text} = {default(param.default)}")
     return ", ".join(words)

@@ -31,7 +31,11 @@ class Naming:
         for op in ops:
             self._classes[op.name] = self._free(_class_name(op), names)
         classes = self._classes.values()
-        self._module = {*names, *classes, *(f"{name}_Reverse" for name in classes)}
+        self._module = {
+            *names,
+            *classes,
+            *(f"{name}_{part}" for name in classes for part in ("Reverse", "Formula")),
+        }
         kernels = (kernel for op in ops for _, kernel in op.target_kernels)
         self._kernels: dict[str, str] = {}
         for kernel in kernels:

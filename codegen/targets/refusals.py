@@ -57,7 +57,7 @@ def has_its_own(op: OpSpec, framework: Framework) -> bool:
     if not Path(op.span.path).is_relative_to(builtin_spec().parent):
         return False
     given = frozenset(param.name for param in op.signature.params)
-    return framework.op(op, op.signature.name, given) is not None
+    return op.name in framework.kernels or framework.op(op, op.signature.name, given) is not None
 
 
 def refusal(op: OpSpec, message: str, help: str) -> Diagnostic:

@@ -18,6 +18,7 @@ from ..spec.primitives import primitives
 from .frameworks import AS_CALLED, Framework, Spelling
 from .naming import Naming
 from .refusals import has_its_own, has_kernel, refusals
+from .results import OWN
 
 BASE = "_base"
 """The module of an emitted package with the ops of gradspec's table that the framework lacks."""
@@ -119,6 +120,8 @@ class FrameworkRenderer(CallRenderer):
             return self._primitive(node)
         if node.function in HELPERS:
             return self._helper(node)
+        if node.function == OWN:
+            return f"{OWN.strip('?')}({self.render(node.args[0])})", ATOM
         if node.function == "conj" and self.kind(node.args[0]) in ("number", "int", "bool"):
             return f"{self.render(node.args[0], ATOM)}.conjugate()", ATOM
         target = self.target(node)
@@ -141,7 +144,8 @@ class FrameworkRenderer(CallRenderer):
         by_name = tuple((p.name, arguments[p.name]) for p in params if p.keyword_only)
         words = tuple(arguments[p.name] for p in params if not p.keyword_only)
         node = ir.Call(op.signature.name, words, by_name, span=self.formula.block.span)
-        spelling = self.framework.op(op, op.signature.name, frozenset(arguments))
+        spelling = self.framework.kernels.get(op.name)
+        spelling = spelling or self.framework.op(op, op.signature.name, frozenset(arguments))
         assert spelling is not None
         return self._filled(spelling, node, arguments, op)
 

@@ -15,7 +15,7 @@ from ..emit.branches import with_safe_branches
 from ..emit.saves import name_attributes
 from ..emit.tangents import returning
 from ..ir import nodes as ir
-from ..ir.walk import assigned_names, free_names, walk
+from ..ir.walk import free_names
 from ..render.resolve import kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from ..spec.shared_locals import leading, shared_with
@@ -24,6 +24,8 @@ from .checks import checks, reduced
 from .naming import MARK, function_name
 from .refusals import has_its_own, has_kernel
 from .renderer import EmittedModule, FrameworkRenderer
+from .repeated import Gradients, without_repeated
+from .results import Results
 from .rules import gradients, tangents
 
 
@@ -108,8 +110,8 @@ class _Builder:
         self.reduced = reduced(op, module)
         for name in self.reduced:
             self.attributes[f"{name}_shape"] = (name, "shape")
-        self.shared: set[ir.Assign] = set()
-        """The assignments of several gradients that are made once."""
+        self.parts: set[str] = set()
+        """The names for what gradients would compute more than once."""
         self.has_rules = bool(op.recorded_params) and op.composite is None
 
     def _ordered(self) -> list[Param]:
@@ -205,8 +207,8 @@ class _Builder:
         if has_kernel(self.op):
             yield f"return {self._of_kernel(self.op.forward)}"
             return
-        self.same = _locals_that_may_be_arguments(self.op.forward.block)
-        formula = returning(self.op.forward, self._of_its_own)
+        results = Results(self.op, self.op.forward, self.module.resolver.table)
+        formula = returning(self.op.forward, results.own)
         try:
             yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
         except SpecError:  # what a formula says for arrays, PyTorch may have by the op's name
@@ -239,19 +241,6 @@ class _Builder:
             return f"tuple({call})" if len(outputs) > 1 or outputs[0].type.is_list else call
         is_list = outputs[0].type.is_list
         return f"tuple(each.clone() for each in {call})" if is_list else f"{call}.clone()"
-
-    def _of_its_own(self, value: ir.Expr) -> ir.Expr:
-        """A result that is no argument, and no view of one: PyTorch keeps no rule for these."""
-        match value:
-            case ir.Conditional(_, then, otherwise):
-                then, otherwise = self._of_its_own(then), self._of_its_own(otherwise)
-                return dataclasses.replace(value, then=then, otherwise=otherwise)
-            case ir.Sequence():
-                return value
-        is_tensor = isinstance(value, ir.Name) and self.kinds.get(value.id) == "tensor"
-        if is_tensor or _may_be_argument(value, self.same) or self.op.signature.view_of is not None:
-            return ir.Call("clone", (value,), span=value.span)
-        return value
 
     # ---- what is kept
 
@@ -368,19 +357,55 @@ class _Builder:
         read = self._read(formula for _, formula in self.gradients)
         if line := self._unpacked(self.kept, self.kept_for_both, read, "ctx.saved_tensors"):
             yield line
-        wanted = [name for of, _ in self.gradients for name in of]
+        safe = self._safe_gradients()
+        if [formula.block for _, formula in safe] != [f.block for _, f in self.gradients]:
+            yield "if not is_grad_enabled():  # nobody differentiates this again"
+            plain = self._made_once(self.gradients)
+            yield from ("    " + line for line in self._backward_by(plain))
+        yield from self._backward_by(self._made_once(safe))
+
+    def _safe_gradients(self) -> Gradients:
+        """The gradients as they can be differentiated again."""
+        grads = {"grad", *(f"grad_{output.name}" for output in self.op.signature.outputs)}
+        return [
+            (of, with_safe_branches(formula, self.kinds, grads, self.module.resolver))
+            for of, formula in self.gradients
+        ]
+
+    def _made_once(self, gradients: Gradients) -> Gradients:
+        """The gradients, with names for what they would compute more than once."""
+        known = {word for name, word in self.spelling.items() if name not in self.parts}
+        taken = {*self.kinds, *known, *(set(self.spelling) - self.parts)}
+
+        def free(word: str) -> str:
+            number = 1
+            while (name := f"{word}{number if number > 1 else ''}") in taken:
+                number += 1
+            taken.add(name)
+            self.parts.add(name)
+            self.spelling[name] = self.module.naming.inside(name, known)
+            return name
+
+        def is_array(part: ir.Expr) -> bool:
+            return self.module.resolver.kind(part, self.kinds) == "tensor"
+
+        return without_repeated(gradients, is_array, free)
+
+    def _backward_by(self, gradients: Gradients) -> Iterator[str]:
+        shared: set[ir.Assign] = set()
+        wanted = [name for of, _ in gradients for name in of]
         if len(wanted) == 1 and not any(p.type.is_list for p in self.op.signature.tensor_params):
-            ((_, formula),) = self.gradients
+            ((_, formula),) = gradients
             yield from self._gradient(formula, f"return {self._answer(wanted[0])}")
             return
         grads = {name: self.spelling[f"grad by {name}"] for name in wanted}
         if grads:
             yield f"{' = '.join(grads.values())} = None"
-        yield from self._shared()
-        for of, formula in self.gradients:
+        yield from self._shared(gradients, shared)
+        for of, formula in gradients:
             targets = ", ".join(grads[name] for name in of)
             yield f"if {self._any_needed(of)}:"
-            rest = self._without_shared(formula)
+            rest = _without(formula, shared)
             yield from ("    " + x for x in self._gradient(rest, f"{targets} = {{}}"))
             for name in of:
                 if name in self.reduced:
@@ -396,31 +421,26 @@ class _Builder:
                 words.append(grads.get(param.name, "None"))
         yield f"return {', '.join(words)}"
 
-    def _shared(self) -> Iterator[str]:
+    def _shared(self, gradients: Gradients, shared: set[ir.Assign]) -> Iterator[str]:
         """Assignments that several gradients begin with, made before any of them."""
         made: dict[ir.Assign, dict[str, None]] = {}
-        for of, formula in self.gradients:
+        for of, formula in gradients:
             for assignment in leading(formula.block):
-                before = shared_with(self.gradients, of, assignment)
+                before = shared_with(gradients, of, assignment)
                 if before:
                     made.setdefault(assignment, {}).update(dict.fromkeys((*before, *of)))
-        first = [a for _, formula in self.gradients for a in leading(formula.block)]
+        first = [a for _, formula in gradients for a in leading(formula.block)]
         for assignment in dict.fromkeys(a for a in first if a in made):
-            formula = next(f for _, f in self.gradients if assignment in leading(f.block))
+            formula = next(f for _, f in gradients if assignment in leading(f.block))
             block = ir.Block((assignment,), span=formula.block.span)
             wanted = tuple(made[assignment])
             lines = list(self._gradient(dataclasses.replace(formula, block=block), ""))
-            if set(wanted) >= {name for of, _ in self.gradients for name in of}:
+            if set(wanted) >= {name for of, _ in gradients for name in of}:
                 yield from lines
             else:
                 yield f"if {self._any_needed(wanted)}:"
                 yield from ("    " + line for line in lines)
-            self.shared.add(assignment)
-
-    def _without_shared(self, formula: Formula) -> Formula:
-        rest = tuple(s for s in formula.block.statements if s not in self.shared)
-        block = ir.Block(rest, span=formula.block.span)
-        return dataclasses.replace(formula, block=block)
+            shared.add(assignment)
 
     def _any_needed(self, names_of: Iterable[str]) -> str:
         return " or ".join(self._needed(name) for name in names_of)
@@ -440,8 +460,6 @@ class _Builder:
 
     def _gradient(self, formula: Formula, result: str) -> Iterator[str]:
         read = free_names(formula.block)
-        grads = {"grad", *(f"grad_{output.name}" for output in self.op.signature.outputs)}
-        formula = with_safe_branches(formula, self.kinds, grads, self.module.resolver)
         renderer = self._renderer(formula, self._in_rule(read))
         yield from renderer.statements(formula.block, result)
 
@@ -507,39 +525,10 @@ class _Builder:
         yield f"return {', '.join(answers)}"
 
 
-_UNCHANGED = frozenset(
-    ["alias", "positive", "conj", "_conj", "_conj_physical", "_to_copy", "_sum_to_size"]
-)
-"""Functions that answer their argument itself where there is nothing to do."""
-
-_PARTS = frozenset({"real", "imag"})
-"""Views of numbers in pairs, whose strides PyTorch does not take of a tangent."""
-
-
-def _may_be_argument(value: ir.Expr, same: Collection[str]) -> bool:
-    """Return whether an expression may be an argument itself, or one of these locals."""
-    match value:
-        case ir.Name(name):
-            return name in same
-        case ir.Conditional(_, then, otherwise):
-            return _may_be_argument(then, same) or _may_be_argument(otherwise, same)
-        case ir.Call(function) if function in _PARTS:
-            return True
-        case ir.Call(function, (first, *_)) if function in _UNCHANGED:
-            return isinstance(first, ir.Name) or _may_be_argument(first, same)
-    return False
-
-
-def _locals_that_may_be_arguments(block: ir.Block) -> set[str]:
-    """The locals of a definition that may be one of its arguments, unchanged."""
-    local = assigned_names(block)
-    found: set[str] = set()
-    for statement in walk(block):
-        if isinstance(statement, ir.Assign) and len(statement.targets) == 1:
-            read = {n.id for n in walk(statement.value) if isinstance(n, ir.Name)} - local
-            if _may_be_argument(statement.value, found | read):
-                found |= set(statement.targets)
-    return found
+def _without(formula: Formula, shared: Collection[ir.Assign]) -> Formula:
+    rest = tuple(s for s in formula.block.statements if s not in shared)
+    block = ir.Block(rest, span=formula.block.span)
+    return dataclasses.replace(formula, block=block)
 
 
 def schema(op: OpSpec) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradspec_codegen.audit.findings import Finding
+from gradspec_codegen.audit.findings import Finding, Suspicion
 from gradspec_codegen.audit.grading import Grade
-from gradspec_codegen.audit.judge import Judged, judge
+from gradspec_codegen.audit.judge import Judged, function_name, judge, shown
 from gradspec_codegen.audit.libraries import Library
 from gradspec_codegen.audit.questions import EXTREME, GENERIC, SPECIAL, Asked, Sweep
 from gradspec_codegen.audit.session import MOST_LINES, Session, printed
@@ -176,3 +176,25 @@ def test_programs_are_short_and_print_what_was_found(op: str) -> None:
     for finding in judged(op, value, first, second).findings:
         assert len(finding.program.splitlines()) <= MOST_LINES
         assert printed(finding.program) == pytest.approx(finding.found, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("torch.sum((torch.tensor([1.0]) + t * torch.tensor([2.0])), dim=0)", "torch.sum"),
+        ("torch.conj((torch.tensor([1.0]) + t * torch.tensor([2.0])))", "torch.conj"),
+        ("torch.linalg.eigh(torch.tensor([[1.0]]))[0]", "torch.linalg.eigh"),
+        ("((torch.tensor(1.0) + t) ** torch.tensor(2.0))", "the operator **"),
+    ],
+)
+def test_a_call_has_the_name_of_its_function(call: str, name: str) -> None:
+    assert function_name(call) == name
+
+
+def test_a_program_that_prints_a_number_does_not_show_an_infinity() -> None:
+    """Arrays may overflow where one number does not."""
+    suspicion = Suspicion(
+        "cos", "cos", "JVP", Grade.NUMERICAL, "", "planted.cosine(t)", 0.5, math.inf,
+        -math.sin(0.5), None,
+    )  # fmt: skip
+    assert shown(session(), [suspicion]) is None

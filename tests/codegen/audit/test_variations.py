@@ -42,3 +42,14 @@ def test_exact_answers_where_floats_hold(
 ) -> None:
     found = _where_floats_hold(2.0, own, order)
     assert found == pytest.approx(expected, nan_ok=True)
+
+
+def test_what_is_meant_for_regular_matrices_gets_no_others() -> None:
+    matrix = np.array([[3.0, 2.0], [5.0, 4.0]])
+    for name, expected in (("linalg_lu", {"a zero", "the identity"}), ("linalg_det", None)):
+        op = FILLED.by_name(name)
+        made = {words: array for _, words, array in variations(op, "A", matrix)}
+        ranks = {words: np.linalg.matrix_rank(array) for words, array in made.items()}
+        assert ("a singular matrix" in made) == (expected is None)
+        assert expected is None or expected <= set(made)
+        assert expected is None or set(ranks.values()) == {2}
