@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
+from operator import attrgetter
 from typing import Any, Final
 
 from ..core.numpy_warnings import import_quietly
@@ -26,13 +27,14 @@ def install(owner: type, methods: Mapping[str, Any]) -> None:
 
 
 def lazy_methods(package: str, methods: Mapping[str, tuple[str, str, str]]) -> dict[str, Any]:
-    """Return methods that are ops, by name, given the family in `package`, function and form.
+    """Return methods by name, given the module in `package`, the function there, and its form.
 
-    The family is imported when one of its methods is first used.
+    A function may be that of a class: `ElementMethods.where`. The module is imported when one of
+    its methods is first used.
     """
     return {
-        name: _LazyMethod(name, f"{package}.{family}", function, form)
-        for name, (family, function, form) in methods.items()
+        name: _LazyMethod(name, f"{package}.{module}", function, form)
+        for name, (module, function, form) in methods.items()
     }
 
 
@@ -48,7 +50,7 @@ class _LazyMethod:
         self._form = form
 
     def __get__(self, tensor: Tensor | None, owner: type[Tensor]) -> Any:
-        function = getattr(import_quietly(self._module), self._function)
+        function = attrgetter(self._function)(import_quietly(self._module))
         method: Any = _FORMS[self._form](function, self._name)
         if self._name in OPERATORS:
             method = operator(method)
