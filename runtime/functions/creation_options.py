@@ -60,7 +60,7 @@ def creates(*options: str) -> Callable[[Callable[..., Tensor]], Callable[..., Te
                 return made
             if name in _IN_A_ROW and made.array.size == out.array.size:
                 made = made.reshape(out.array.shape)
-            return write_out(name, made, out)
+            return write_out(name, made, out, warns=name in _WARNING)
 
         return make
 
@@ -76,6 +76,9 @@ def _takes_dtype(function: Callable[..., Any]) -> bool:
 
 _IN_A_ROW: Final = frozenset(("arange", "linspace", "logspace", "range"))
 """Functions that fill a given tensor of as many elements in its order, whatever its shape."""
+
+_WARNING: Final = frozenset(("arange", "range"))
+"""Functions that warn where they resize what they are given: it was to be filled in its order."""
 
 PLACE: Final = ("device", "layout", "pin_memory")
 """The options of functions that make a tensor of a given size."""

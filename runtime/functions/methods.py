@@ -10,7 +10,7 @@ from typing import Any, Final
 from ..core.numpy_warnings import import_quietly
 from ..core.tensor import Tensor
 from ..dispatch.operators import OPERATORS, operator
-from ..dispatch.overloads import variadic
+from ..dispatch.overloads import spread, variadic
 from ..inplace.ops import in_place
 
 Function = Callable[..., Any]
@@ -77,5 +77,6 @@ _FORMS: Final[dict[str, Callable[[Function, str], Function]]] = {
     "in_place": in_place,
     "equality": _equality,
     "variadic": lambda function, name: variadic(function),
+    "spread": lambda function, name: spread(function),
 }
 """The method that is made of the function of an op, by its form."""

@@ -100,6 +100,10 @@ class CopyBackwards(_CopyNode):
 
     __slots__ = ()
 
+    def name(self) -> str:
+        """The name of the node, as PyTorch has it, with its namespace."""
+        return "torch::autograd::CopyBackwards"
+
 
 class IndexPutBackward0(OverwriteNode):
     """The node of `index_put_`: the gradient of the elements written goes to the values."""
@@ -156,7 +160,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         )
     if type(self) is Batched or type(src) is Batched:
         return write_examples(self, src)
-    if src.array.dtype.kind == "c" and self.array.dtype.kind not in COMPLEX_KINDS:
+    if src.array.dtype.kind == "c" and self.array.dtype.kind not in (*COMPLEX_KINDS, "b"):
         warn_of_imaginary_part()
     if len(src.array.shape) > len(self.array.shape):
         raise RuntimeError(

@@ -81,8 +81,12 @@ def _name(op: Op) -> str:
     return op.name.partition(".")[0]
 
 
-def write_out(name: str, result: Any, out: Any, read: Iterable[object] = ()) -> Any:
+def write_out(
+    name: str, result: Any, out: Any, read: Iterable[object] = (), *, warns: bool = True
+) -> Any:
     """Write the result of `name` to `out`, which is resized to fit, and return it.
+
+    That elements are lost by it is a warning, unless `warns` is false.
 
     For several results both are tuples. Raises RuntimeError where a gradient is asked for, for a
     dtype that cannot hold the result, and where `out` lies on what was `read`; TypeError if `out`
@@ -110,7 +114,7 @@ def write_out(name: str, result: Any, out: Any, read: Iterable[object] = ()) -> 
         )
     _check_dtype(name, result.array.dtype, out.array.dtype)
     if out.array.shape != result.array.shape:
-        _resize(out, result.array.shape)
+        _resize(out, result.array.shape, warns)
     elif read:
         out_overlap.refuse_overlap_of_out(name, out, read)
     with no_grad():
@@ -174,8 +178,8 @@ _CASTING_KINDS: Final = frozenset(
 """Functions that cast from one kind of dtype to another, and no other."""
 
 
-def _resize(out: Tensor, shape: tuple[int, ...]) -> None:
-    if out.array.size:
+def _resize(out: Tensor, shape: tuple[int, ...], warns: bool) -> None:
+    if out.array.size and warns:
         warn(
             "An output with one or more elements was resized since it had shape "
             f"{list(out.array.shape)}, which does not match the required output shape "

@@ -183,8 +183,8 @@ def test_methods_are_those_that_type_checkers_are_told() -> None:
         if callable(value) and name not in ("__hash__", "__class__")
     }
     assert set(generated.METHODS) == told
-    # `view` takes dtypes, too, and `clone` a memory format, and they say so.
-    for name in told - {"__eq__", "__ne__", "clone", "view"}:
+    # `view` takes dtypes, `clone` a memory format, `~` raises as operators do, and they say so.
+    for name in told - {"__eq__", "__ne__", "__invert__", "clone", "view"}:
         ours, theirs = getattr(gs.Tensor, name), getattr(TensorMethods, name)
         assert ours.__name__ == theirs.__name__
         assert ours.__doc__ == theirs.__doc__
