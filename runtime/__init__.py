@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import autograd as autograd
 from . import overrides as overrides
+from .core.lazy import LazyModule as _LazyModule
 from .core.lazy import lazy_attributes as _lazy_attributes
 from .core.memory_format import channels_last as channels_last
 from .core.memory_format import channels_last_3d as channels_last_3d
@@ -33,11 +34,7 @@ from .core.modes import set_grad_enabled as set_grad_enabled
 from .core.numpy_warnings import mute_package as _mute_package
 from .core.tensor import Size as Size
 from .core.tensor import Tensor as Tensor
-from .core.threads import get_num_threads as get_num_threads
-from .core.threads import set_num_threads as set_num_threads
 from .dispatch.overloads import BY_KEYWORD as _BY_KEYWORD
-from .dtypes.limits import finfo as finfo
-from .dtypes.limits import iinfo as iinfo
 from .dtypes.names import bool as bool
 from .dtypes.names import cdouble as cdouble
 from .dtypes.names import cfloat as cfloat
@@ -63,8 +60,6 @@ from .dtypes.names import uint32 as uint32
 from .dtypes.names import uint64 as uint64
 from .dtypes.promotion import get_default_dtype as get_default_dtype
 from .dtypes.promotion import set_default_dtype as set_default_dtype
-from .fast.allocator import set_allocator_cache as set_allocator_cache
-from .functions.branches import where_on as _where_on
 from .functions.composites import atleast_1d as atleast_1d
 from .functions.composites import atleast_2d as atleast_2d
 from .functions.composites import atleast_3d as atleast_3d
@@ -103,55 +98,10 @@ from .functions.creation import ones_like as ones_like
 from .functions.creation import tensor as tensor
 from .functions.creation import zeros as zeros
 from .functions.creation import zeros_like as zeros_like
-from .functions.finite_differences import diff as diff
-from .functions.finite_differences import gradient as gradient
 from .functions.in_place_names import NAMES as _IN_PLACE
-from .functions.new_tensors import tril_indices as tril_indices
-from .functions.new_tensors import triu_indices as triu_indices
-from .functions.predicates import allclose as allclose
-from .functions.predicates import equal as equal
-from .functions.predicates import is_complex as is_complex
-from .functions.predicates import is_floating_point as is_floating_point
-from .functions.predicates import is_tensor as is_tensor
-from .functions.predicates import numel as numel
-from .functions.progressions import arange as arange
-from .functions.progressions import linspace as linspace
-from .functions.progressions import logspace as logspace
-from .functions.splitting import block_diag as block_diag
-from .functions.splitting import broadcast_shapes as broadcast_shapes
-from .functions.splitting import broadcast_tensors as broadcast_tensors
-from .functions.splitting import cartesian_prod as cartesian_prod
-from .functions.splitting import combinations as combinations
-from .functions.splitting import dsplit as dsplit
-from .functions.splitting import hsplit as hsplit
-from .functions.splitting import meshgrid as meshgrid
-from .functions.splitting import repeat_interleave as repeat_interleave
-from .functions.splitting import take_along_dim as take_along_dim
-from .functions.splitting import vsplit as vsplit
-from .functions.strided import as_strided as as_strided
-from .functions.strided import as_strided_ as as_strided_
-from .functions.strided import as_strided_copy as as_strided_copy
-from .functions.strided import as_strided_scatter as as_strided_scatter
-from .functions.strided import unsafe_chunk as unsafe_chunk
-from .functions.unique import unique as unique
-from .functions.unique import unique_consecutive as unique_consecutive
 from .generated import FUNCTIONS as _OPS
 from .graph.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .graph.anomaly import is_anomaly_enabled as is_anomaly_enabled
-from .random import _standard_gamma as _standard_gamma
-from .random import bernoulli as bernoulli
-from .random import binomial as binomial
-from .random import manual_seed as manual_seed
-from .random import multinomial as multinomial
-from .random import normal as normal
-from .random import poisson as poisson
-from .random import rand as rand
-from .random import rand_like as rand_like
-from .random import randint as randint
-from .random import randint_like as randint_like
-from .random import randn as randn
-from .random import randn_like as randn_like
-from .random import randperm as randperm
 from .tensor_methods import install_all as _install_methods
 
 if _TYPE_CHECKING:
@@ -172,6 +122,7 @@ if _TYPE_CHECKING:
     from . import ops as ops
     from . import optim as optim
     from . import quasirandom as quasirandom
+    from . import random as random
     from . import serialization as serialization
     from . import special as special
     from . import testing as testing
@@ -194,15 +145,22 @@ if _TYPE_CHECKING:
     from .core.random_generator import initial_seed as initial_seed
     from .core.random_generator import seed as seed
     from .core.random_generator import set_rng_state as set_rng_state
+    from .core.threads import get_num_threads as get_num_threads
+    from .core.threads import set_num_threads as set_num_threads
+    from .dtypes.limits import finfo as finfo
+    from .dtypes.limits import iinfo as iinfo
     from .dtypes.refused import bfloat16 as bfloat16
     from .dtypes.refused import chalf as chalf
     from .dtypes.refused import complex32 as complex32
+    from .fast.allocator import set_allocator_cache as set_allocator_cache
     from .functions.elements import isin as isin
     from .functions.elements import isreal as isreal
     from .functions.elements import nonzero_static as nonzero_static
     from .functions.elements import scalar_tensor as scalar_tensor
     from .functions.elements import unravel_index as unravel_index
     from .functions.elements import vander as vander
+    from .functions.finite_differences import diff as diff
+    from .functions.finite_differences import gradient as gradient
     from .functions.foreign_memory import asarray as asarray
     from .functions.foreign_memory import from_dlpack as from_dlpack
     from .functions.foreign_memory import from_file as from_file
@@ -239,7 +197,18 @@ if _TYPE_CHECKING:
     from .functions.linear_algebra.reflectors import geqrf as geqrf
     from .functions.linear_algebra.reflectors import orgqr as orgqr
     from .functions.linear_algebra.reflectors import ormqr as ormqr
+    from .functions.new_tensors import tril_indices as tril_indices
+    from .functions.new_tensors import triu_indices as triu_indices
+    from .functions.predicates import allclose as allclose
+    from .functions.predicates import equal as equal
+    from .functions.predicates import is_complex as is_complex
+    from .functions.predicates import is_floating_point as is_floating_point
+    from .functions.predicates import is_tensor as is_tensor
+    from .functions.predicates import numel as numel
     from .functions.printing import set_printoptions as set_printoptions
+    from .functions.progressions import arange as arange
+    from .functions.progressions import linspace as linspace
+    from .functions.progressions import logspace as logspace
     from .functions.progressions import range as range
     from .functions.promotion import can_cast as can_cast
     from .functions.promotion import promote_types as promote_types
@@ -261,8 +230,26 @@ if _TYPE_CHECKING:
     from .functions.spectral.windows import hamming_window as hamming_window
     from .functions.spectral.windows import hann_window as hann_window
     from .functions.spectral.windows import kaiser_window as kaiser_window
+    from .functions.splitting import block_diag as block_diag
+    from .functions.splitting import broadcast_shapes as broadcast_shapes
+    from .functions.splitting import broadcast_tensors as broadcast_tensors
+    from .functions.splitting import cartesian_prod as cartesian_prod
+    from .functions.splitting import combinations as combinations
+    from .functions.splitting import dsplit as dsplit
+    from .functions.splitting import hsplit as hsplit
+    from .functions.splitting import meshgrid as meshgrid
+    from .functions.splitting import repeat_interleave as repeat_interleave
+    from .functions.splitting import take_along_dim as take_along_dim
+    from .functions.splitting import vsplit as vsplit
     from .functions.storages import TypedStorage as TypedStorage
     from .functions.storages import UntypedStorage as UntypedStorage
+    from .functions.strided import as_strided as as_strided
+    from .functions.strided import as_strided_ as as_strided_
+    from .functions.strided import as_strided_copy as as_strided_copy
+    from .functions.strided import as_strided_scatter as as_strided_scatter
+    from .functions.strided import unsafe_chunk as unsafe_chunk
+    from .functions.unique import unique as unique
+    from .functions.unique import unique_consecutive as unique_consecutive
     from .generated import *  # noqa: F403
     from .nn.activations.functions import rrelu as rrelu
     from .nn.activations.functions import rrelu_ as rrelu_
@@ -310,6 +297,20 @@ if _TYPE_CHECKING:
     from .nn.top_level import feature_dropout as feature_dropout
     from .nn.top_level import grid_sampler as grid_sampler
     from .nn.top_level import instance_norm as instance_norm
+    from .random import _standard_gamma as _standard_gamma
+    from .random import bernoulli as bernoulli
+    from .random import binomial as binomial
+    from .random import manual_seed as manual_seed
+    from .random import multinomial as multinomial
+    from .random import normal as normal
+    from .random import poisson as poisson
+    from .random import rand as rand
+    from .random import rand_like as rand_like
+    from .random import randint as randint
+    from .random import randint_like as randint_like
+    from .random import randn as randn
+    from .random import randn_like as randn_like
+    from .random import randperm as randperm
     from .serialization import load as load
     from .serialization import save as save
     from .switches import (
@@ -333,8 +334,10 @@ if _TYPE_CHECKING:
     from .switches import use_deterministic_algorithms as use_deterministic_algorithms
     from .version import __version__ as __version__
 
+_branches = _LazyModule(".functions.branches", globals(), "_branches")
+
 _install_methods()
-_BY_KEYWORD["where", "domain"] = _where_on
+_BY_KEYWORD["where", "domain"] = lambda *args, **kwargs: _branches.where_on(*args, **kwargs)
 _BY_KEYWORD["scatter", "reduce"] = _scatter_reducing
 _name_missing_methods(Tensor)
 
@@ -359,28 +362,44 @@ _FURTHER = {
     ".core.random_generator": (
         "Generator default_generator get_rng_state initial_seed seed set_rng_state"
     ),
+    ".core.threads": "get_num_threads set_num_threads",
+    ".dtypes.limits": "finfo iinfo",
     ".dtypes.refused": "bfloat16 chalf complex32",
+    ".fast.allocator": "set_allocator_cache",
     ".functions.elements": ("isin isreal nonzero_static scalar_tensor unravel_index vander"),
+    ".functions.finite_differences": "diff gradient",
     ".functions.foreign_memory": "asarray from_dlpack from_file frombuffer to_dlpack",
     ".functions.histograms": "histogram histogramdd",
     ".functions.legacy": (
         "BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
         "LongTensor ShortTensor set_default_tensor_type"
     ),
-    ".functions.progressions": "range",
+    ".functions.new_tensors": "tril_indices triu_indices",
+    ".functions.predicates": "allclose equal is_complex is_floating_point is_tensor numel",
+    ".functions.progressions": "arange linspace logspace range",
     ".functions.promotion": "can_cast promote_types result_type",
     ".functions.properties": (
         "get_device is_conj is_inference is_neg is_nonzero is_same_size is_signed layout strided"
     ),
-    ".functions.storages": "TypedStorage UntypedStorage",
     ".functions.spectral.windows": (
         "bartlett_window blackman_window hamming_window hann_window kaiser_window"
     ),
+    ".functions.splitting": (
+        "block_diag broadcast_shapes broadcast_tensors cartesian_prod combinations dsplit "
+        "hsplit meshgrid repeat_interleave take_along_dim vsplit"
+    ),
+    ".functions.storages": "TypedStorage UntypedStorage",
+    ".functions.strided": "as_strided as_strided_ as_strided_copy as_strided_scatter unsafe_chunk",
+    ".functions.unique": "unique unique_consecutive",
     ".nn.fake_quantization": ("fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"),
     ".nn.functional": "max_pool1d_with_indices",
     ".nn.top_level": (
         "adaptive_max_pool1d alpha_dropout batch_norm dropout dropout_ feature_alpha_dropout "
         "feature_dropout grid_sampler instance_norm"
+    ),
+    ".random": (
+        "_standard_gamma bernoulli binomial manual_seed multinomial normal poisson rand "
+        "rand_like randint randint_like randn randn_like randperm"
     ),
     ".switches": (
         "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
@@ -425,6 +444,7 @@ _LAZY = {
             "optim",
             "profiler",
             "quasirandom",
+            "random",
         )
     },
     **{

@@ -19,7 +19,7 @@ from .core.missing import explaining as _explaining
 from .core.tensor import normalize_dim
 from .dispatch.registry import ops
 from .functions.progressions import arange
-from .inplace.keywords import accepts_out
+from .inplace.keywords import accepts_numpy_names, accepts_out
 from .kernels.elementwise.complex_numbers import complex_of
 
 if TYPE_CHECKING:
@@ -29,119 +29,139 @@ Dims = int | Sequence[int] | None
 
 
 @accepts_out
+@accepts_numpy_names
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The transform along one dimension; complex."""
     return _along_one("fft", input, n, dim, norm, inverse=False)
 
 
 @accepts_out
+@accepts_numpy_names
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `fft`."""
     return _along_one("ifft", input, n, dim, norm, inverse=True)
 
 
 @accepts_out
+@accepts_numpy_names
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The first half of the transform of real numbers; the rest are the conjugates of it."""
     return _half("rfft", input, *_one(n, dim), norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `rfft`: `n` real numbers, an even count unless told."""
     return _from_half("irfft", input, *_one(n, dim), norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The transform, which is real, of numbers whose second half is the conjugate of the first."""
     return _hermitian("hfft", input, *_one(n, dim), norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `hfft`: half of the complex numbers."""
     return _inverse_hermitian("ihfft", input, *_one(n, dim), norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def fft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
     """`fft` over two dimensions."""
     return _forward("fft2", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def ifft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `fft2`."""
     return _inverse("ifft2", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def rfft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
     """`fft2` of real numbers, without the second half of the last dimension."""
     return _half("rfft2", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def irfft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `rfft2`."""
     return _from_half("irfft2", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def hfft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
     """`hfft` over two dimensions."""
     return _hermitian("hfft2", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def ihfft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `hfft2`."""
     return _inverse_hermitian("ihfft2", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def fftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """`fft` over some dimensions; the last `len(s)`, or all, unless told."""
     return _forward("fftn", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def ifftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """The inverse of `fftn`."""
     return _inverse("ifftn", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def rfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """`fftn` of real numbers, without the second half of the last dimension."""
     return _half("rfftn", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def irfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """The inverse of `rfftn`."""
     return _from_half("irfftn", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def hfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """`hfft` over some dimensions."""
     return _hermitian("hfftn", input, s, dim, norm)
 
 
 @accepts_out
+@accepts_numpy_names
 def ihfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """The inverse of `hfftn`."""
     return _inverse_hermitian("ihfftn", input, s, dim, norm)
 
 
+@accepts_numpy_names
 def fftshift(input: Tensor, dim: Dims = None) -> Tensor:
     """The frequencies in ascending order: zero in the middle."""
     dims = _dims(input, dim)
     return ops.roll(input, [input.shape[each] // 2 for each in dims], dims)
 
 
+@accepts_numpy_names
 def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
     """The inverse of `fftshift`."""
     dims = _dims(input, dim)

@@ -193,7 +193,9 @@ def normal(
         shape = size_of("normal", (size,), {})
         dtype = float_dtype(out.array.dtype if dtype is None and out is not None else dtype)
         made = leaf(normal_numbers(mean, std, shape, dtype), requires_grad)
-    return made if out is None else cast("Tensor", write_out("normal", made, out))
+    return (
+        made if out is None else cast("Tensor", write_out("normal", made, out, warns=bool(tensors)))
+    )
 
 
 @for_each_element
@@ -214,7 +216,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, out: Tensor | None = Non
     if dtype.kind == "c":
         raise NotImplementedError(f'"bernoulli_tensor_cpu_self_" not implemented for {dtype}')
     made = wrap(cast_numbers(generator().random(chances.shape) < wanted, dtype))
-    return made if out is None else cast("Tensor", write_out("bernoulli", made, out))
+    return made if out is None else cast("Tensor", write_out("bernoulli", made, out, warns=False))
 
 
 @for_each_example

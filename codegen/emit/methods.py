@@ -43,10 +43,13 @@ def name_view(op: OpSpec, name: str, resolver: Resolver, form: Form = "") -> Nam
 
 def _methods_of(op: OpSpec, resolver: Resolver) -> Iterable[NameView]:
     base = op.signature.name
-    spread = _is_variadic(op) and len(resolver.table.overloads(base)) == 1
+    siblings = resolver.table.overloads(base)
+    form: Form = ""
+    if any(map(_is_variadic, siblings)):
+        form = "variadic" if len(siblings) == 1 else "spread"
     for name in (base, *op.aliases):
         if "method" in op.variants:
-            yield name_view(op, name, resolver, "variadic" if spread else "")
+            yield name_view(op, name, resolver, form)
         if op.inplace:
             yield name_view(op, f"{name}_", resolver, "in_place")
     for operator in op.operators:

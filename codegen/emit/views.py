@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Form: TypeAlias = Literal["", "equality", "in_place", "variadic"]
+Form: TypeAlias = Literal["", "equality", "in_place", "variadic", "spread"]
 
 
 @dataclass(frozen=True, slots=True)

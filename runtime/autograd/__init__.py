@@ -1,26 +1,31 @@
 """Automatic differentiation: backward passes, custom functions, numerical checks."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
-from ..core.missing import no_attribute as _no_attribute
+from ..core.lazy import lazy_attributes as _lazy_attributes
 from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from ..core.numpy_warnings import import_quietly as _import_quietly
 from ..graph.anomaly import detect_anomaly, set_detect_anomaly
-from ..graph.raw_saved import SavedTensor
-from . import forward_ad, graph, variable
 from .backward import backward, grad
-from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
-from .gradient_flow import gradient_flow
-from .switches import (
-    _unsafe_preserve_version_counter as _unsafe_preserve_version_counter,
-)
-from .switches import is_multithreading_enabled, set_multithreading_enabled
-from .variable import Variable
 
 if _TYPE_CHECKING:
-    from . import anomaly_mode, functional, grad_mode, profiler
+    from ..graph.raw_saved import SavedTensor
+    from . import (
+        anomaly_mode,
+        forward_ad,
+        functional,
+        grad_mode,
+        graph,
+        profiler,
+        variable,
+    )
+    from .function import Function
+    from .node_flow import gradient_flow
+    from .switches import (
+        _unsafe_preserve_version_counter as _unsafe_preserve_version_counter,
+    )
+    from .switches import is_multithreading_enabled, set_multithreading_enabled
+    from .variable import Variable
 
 __all__ = [
     "Function",
@@ -55,8 +60,27 @@ def kineto_available() -> bool:
     return False
 
 
-def __getattr__(name: str) -> _Any:
-    # Few programs ask for these modules: they are imported when one first does.
-    if name in ("anomaly_mode", "functional", "grad_mode", "profiler"):
-        return _import_quietly(f".{name}", __name__)
-    raise _no_attribute(__name__, name)
+# Few programs ask for these: they are imported when one first does.
+__getattr__, __dir__ = _lazy_attributes(
+    globals(),
+    {
+        "Function": (".function", "Function"),
+        "SavedTensor": ("..graph.raw_saved", "SavedTensor"),
+        "Variable": (".variable", "Variable"),
+        "gradient_flow": (".node_flow", "gradient_flow"),
+        **{
+            name: (".switches", name)
+            for name in (
+                *("_unsafe_preserve_version_counter", "is_multithreading_enabled"),
+                "set_multithreading_enabled",
+            )
+        },
+        **{
+            name: (f".{name}", "")
+            for name in (
+                *("anomaly_mode", "forward_ad", "functional", "grad_mode", "graph", "profiler"),
+                "variable",
+            )
+        },
+    },
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from abc import abstractmethod
 from collections.abc import Callable, Generator
@@ -23,6 +22,8 @@ class ModeDecorator(AbstractContextManager[Any]):
         """Return the same mode, not entered: every call has a block of its own."""
 
     def __call__(self, function: _Callable) -> _Callable:
+        import inspect  # it takes long to import
+
         if inspect.isclass(function):
             warn(
                 "Decorating classes is deprecated: the mode holds while an instance is made, and "

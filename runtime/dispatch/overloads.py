@@ -110,6 +110,19 @@ def variadic(function: Callable[..., _Answer]) -> Callable[..., _Answer]:
     return call
 
 
+def spread(function: Callable[..., _Answer]) -> Callable[..., _Answer]:
+    """A method of which one overload takes a list, whose integers may be spread if there are
+    several: `x.squeeze(0, 2)`."""
+
+    @wraps(function)
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> _Answer:
+        if len(args) > 1 and all(map(_is_integer, args)):
+            return function(self, args, **kwargs)
+        return function(self, *args, **kwargs)
+
+    return call
+
+
 def _is_integer(value: object) -> bool:
     return isinstance(value, int | np.integer) or (
         isinstance(value, Tensor) and value.array.ndim == 0

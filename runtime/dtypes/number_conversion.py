@@ -34,10 +34,10 @@ def wrapped(number: Any, dtype: DType) -> Any:
 def converted(number: Any, dtype: DType) -> Any:
     """A number that takes a place among elements; RuntimeError if it does not fit into their dtype.
 
-    Nor does a complex number fit among real ones, unless its imaginary part is zero. OverflowError
-    for an integer that 64 bits cannot hold.
+    Nor does a complex number fit among real ones, unless its imaginary part is zero; as a bool it
+    says whether it is zero. OverflowError for an integer that 64 bits cannot hold.
     """
-    if isinstance(number, complex | np.complex64) and dtype.kind in "biuf":
+    if isinstance(number, complex | np.complex64) and dtype.kind in "iuf":
         if number.imag:
             raise _refusal(dtype)
         number = float(number.real)

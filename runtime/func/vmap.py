@@ -7,6 +7,7 @@ from functools import partial, wraps
 from typing import Any
 
 from ..batching.batched import Batched, Level, batch, is_of
+from ..batching.call import call_batched as call_batched  # which ops on batched tensors need
 from ..core import levels
 from ..core.random_generator import get_rng_state, set_rng_state
 from ..core.tensor import Tensor, normalize_dim

@@ -143,6 +143,15 @@ def ravel(input: Tensor) -> Tensor:
     return flat
 
 
+def invert(self: Tensor) -> Tensor:
+    """`~x`: each bit of an integer, or a bool, turned; TypeError for others, as of an operator."""
+    if self.array.dtype.kind not in "biu":
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
+    return ops.bitwise_not(self)
+
+
 def positive(input: Tensor) -> Tensor:
     """The tensor itself; RuntimeError for bools."""
     if input.array.dtype.kind == "b":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -13,6 +12,7 @@ from ..batching.batched import of_each_example
 from ..core.apply_modes import apply_modes_to_leaf
 from ..core.entrance import admitted, check_dtype, native_copy
 from ..core.modes import mode
+from ..core.numel import check_bytes
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn, warn_of_lost_gradient, warn_once
@@ -37,7 +37,8 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tens
     """A leaf with a copy of `data`: a number, an array, a tensor, or nested sequences of them.
 
     Python floats become the default dtype, ints int64, bools bool; arrays keep their dtype.
-    Raises ValueError for ragged sequences, TypeError for what is not made of numbers.
+    Raises ValueError for sequences of different lengths, TypeError for those of different depths
+    and for what is not made of numbers.
     """
     if isinstance(data, Tensor):
         warn(
@@ -279,6 +280,8 @@ def size_of(
         size = tuple(size[0])
     try:
         lengths = tuple(operator.index(length) for length in size)
+        if size and isinstance(size[0], bool):
+            raise TypeError
     except TypeError:
         kinds = ", ".join(type(length).__name__ for length in size)
         raise TypeError(
@@ -286,8 +289,7 @@ def size_of(
         ) from None
     if any(length < 0 for length in lengths):
         raise RuntimeError(f"{name}: Dimension size must be non-negative, got {list(lengths)}.")
-    if math.prod(lengths) * dtype.itemsize >= 1 << 63:
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(lengths)}")
+    check_bytes(lengths, dtype.itemsize)
     return lengths
 
 
@@ -341,18 +343,21 @@ def _examine(data: Any, depth: int) -> tuple[Any, DType | None, tuple[int, ...]]
     """`data` without tensors, its dtype (None where there is no element), and its shape."""
     if isinstance(data, Tensor):
         if depth and data.array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
+            kind = TypeError if data.array.dtype.kind in "biu" else ValueError
+            raise kind("only one element tensors can be converted to Python scalars")
         if depth and data.grad_node is not None:
             warn_of_lost_gradient()
         return data.array.item(), data.array.dtype, ()
     if isinstance(data, np.ndarray):
         return data, check_dtype(data.dtype), data.shape
     if not _is_sequence(data):
-        return data, _dtype_of(data, depth), ()
+        return data, _dtype_of(data), ()
     if not isinstance(data, Sequence):
         data = _items(data)
     if set(map(type, data)) == {float}:  # so common, and so long, that it has a short cut
         return data, get_default_dtype(), (len(data),)
+    if data and isinstance(data[0], str):
+        raise ValueError("too many dimensions 'str': a tensor is made of numbers")
     parts = [_examine(item, depth + 1) for item in data]
     dtype: DType | None = None
     for _, found, shape in parts:
@@ -380,17 +385,17 @@ def _items(data: Any) -> list[Any]:
         raise ValueError(f"could not determine the shape of object type '{kind}'") from error
 
 
-def _ragged(expected: tuple[int, ...], found: tuple[int, ...], depth: int) -> ValueError:
+def _ragged(expected: tuple[int, ...], found: tuple[int, ...], depth: int) -> Exception:
     for dim, (first, other) in enumerate(zip(expected, found, strict=False), depth):
         if first != other:
             return ValueError(f"expected sequence of length {first} at dim {dim} (got {other})")
-    return ValueError(
+    return TypeError(
         f"expected {'a sequence' if len(expected) > len(found) else 'a number'} at dim "
         f"{depth + min(len(expected), len(found))}: the nested sequences have different depths"
     )
 
 
-def _dtype_of(value: object, depth: int = 0) -> DType:
+def _dtype_of(value: object) -> DType:
     """The dtype that a number becomes."""
     if isinstance(value, np.generic):
         return check_dtype(value.dtype)
@@ -404,7 +409,5 @@ def _dtype_of(value: object, depth: int = 0) -> DType:
         return default_complex_dtype()
     kind = type(value).__name__
     if isinstance(value, str | bytes):
-        raise (TypeError if depth == 0 else ValueError)(
-            f"invalid data type '{kind}': a tensor is made of numbers"
-        )
+        raise TypeError(f"invalid data type '{kind}': a tensor is made of numbers")
     raise RuntimeError(f"Could not infer dtype of {kind}: a tensor is made of numbers")

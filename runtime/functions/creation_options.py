@@ -8,19 +8,23 @@ source of random numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from inspect import signature
-from typing import Any, Final
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..core.devices import check_device
+from ..core.lazy import LazyModule
 from ..core.memory_format import preserve_format
-from ..core.random_generator import drawing_from
 from ..core.tensor import Tensor
 from ..inplace.keywords import write_out
-from .properties import layout as Layout
-from .properties import strided
+
+if TYPE_CHECKING:
+    from ..core import devices, random_generator
+    from . import properties
+else:  # few calls have options
+    devices = LazyModule("..core.devices", globals(), "devices")
+    random_generator = LazyModule("..core.random_generator", globals(), "random_generator")
+    properties = LazyModule(".properties", globals(), "properties")
 
 OPTIONS: Final = frozenset(("device", "layout", "pin_memory", "memory_format", "out", "generator"))
 
@@ -30,7 +34,6 @@ def creates(*options: str) -> Callable[[Callable[..., Tensor]], Callable[..., Te
 
     def with_options(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         name = function.__name__
-        has_dtype = "dtype" in signature(function).parameters
         taken = OPTIONS.intersection(options)
 
         @wraps(function)
@@ -44,12 +47,12 @@ def creates(*options: str) -> Callable[[Callable[..., Tensor]], Callable[..., Te
                 raise TypeError(
                     f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}"
                 )
-            if out is not None and has_dtype and kwargs.get("dtype") is None:
+            if out is not None and kwargs.get("dtype") is None and _takes_dtype(function):
                 kwargs["dtype"] = out.array.dtype
             if given.get("generator") is None:
                 made = function(*args, **kwargs)
             else:
-                with drawing_from(name, given["generator"]):
+                with random_generator.drawing_from(name, given["generator"]):
                     made = function(*args, **kwargs)
             if given.get("memory_format") is not None:
                 made = _in_format(made, given["memory_format"])
@@ -57,25 +60,35 @@ def creates(*options: str) -> Callable[[Callable[..., Tensor]], Callable[..., Te
                 return made
             if name in _IN_A_ROW and made.array.size == out.array.size:
                 made = made.reshape(out.array.shape)
-            return write_out(name, made, out)
+            return write_out(name, made, out, warns=name in _WARNING)
 
         return make
 
     return with_options
 
 
+@cache
+def _takes_dtype(function: Callable[..., Any]) -> bool:
+    from inspect import signature  # few programs need it, and it takes long to import
+
+    return "dtype" in signature(function).parameters
+
+
 _IN_A_ROW: Final = frozenset(("arange", "linspace", "logspace", "range"))
 """Functions that fill a given tensor of as many elements in its order, whatever its shape."""
+
+_WARNING: Final = frozenset(("arange", "range"))
+"""Functions that warn where they resize what they are given: it was to be filled in its order."""
 
 PLACE: Final = ("device", "layout", "pin_memory")
 """The options of functions that make a tensor of a given size."""
 
 
 def _check(name: str, given: dict[str, Any]) -> None:
-    check_device(name, given.get("device"))
+    devices.check_device(name, given.get("device"))
     wanted = given.get("layout")
-    if wanted is not None and wanted != strided:
-        if not isinstance(wanted, Layout):
+    if wanted is not None and wanted != properties.strided:
+        if not isinstance(wanted, properties.layout):
             raise TypeError(
                 f"{name}(): argument 'layout' must be gradspec.layout, not {type(wanted).__name__}"
             )

@@ -63,6 +63,7 @@ def _part(tensor: Tensor, axis: int, start: int, length: int) -> Tensor:
     return ops.narrow(tensor, axis, start, length)
 
 
+@accepts_numpy_names
 def gradient(
     input: Tensor,
     *,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -80,16 +81,16 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
-    """`tensor[index] = value`, in axis; `value` is cast to the tensor's dtype.
+    """`tensor[index] = value`, in place; `value` is cast to the tensor's dtype.
 
-    Raises RuntimeError for a leaf that requires grad, as any recorded in-axis op does.
+    Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
     """
     if _is_filled_where_unknown(tensor, index, value):
         _fill_where_unknown(tensor, index, value)
         return
     plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
     if plan.gather and isinstance(value, Tensor) and value.dtype != tensor.dtype:
-        _refuse_other_dtype(tensor, plan, value)
+        _check_other_dtype(tensor, plan, value)
     by_ops = is_recorded(tensor, value) or type(tensor) is Dual or type(value) is Dual
     by_ops = by_ops or any(type(each) is Batched for each in (tensor, value, *plan.gather))
     by_ops = by_ops or not tensor.array.flags.writeable
@@ -97,14 +98,11 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         _write_recorded(tensor, plan, value)
         return
     refuse_inference_write(tensor)
+    view, where = _target(tensor, plan)
     if plan.gather and isinstance(value, Tensor) and (value is not tensor or not plan.steps):
-        _refuse_overlap(plan, tensor, value)
+        _refuse_overlap(plan, _part(tensor, view) if plan.steps else tensor, value)
     source = _source(tensor, value)
     record_write(tensor, source, *plan.gather)
-    view = tensor.array
-    for step in plan.steps:
-        view = _VIEWS[step.op](view, *step.args)
-    where = tuple(slice(None) if array is None else array for array in plan.gather) or ...
     try:
         target_ndim = view[where].ndim if plan.gather else view.ndim
         while source.ndim > target_ndim and source.shape[0] == 1:
@@ -141,10 +139,43 @@ def _fill_where_unknown(tensor: Tensor, mask: Tensor, value: Any) -> None:
     tensor.masked_fill_(ops.reshape(mask, (*mask.array.shape, *behind)), number)
 
 
-def _refuse_other_dtype(tensor: Tensor, plan: Plan, value: Tensor) -> None:
-    # One element is filled in by a mask, whatever its dtype.
+def _target(tensor: Tensor, plan: Plan) -> tuple[Array, Any]:
+    """The part of the memory that the steps of a plan lead to, and the index of its elements."""
+    view = tensor.array
+    for step in plan.steps:
+        view = _VIEWS[step.op](view, *step.args)
+    where = tuple(slice(None) if array is None else array for array in plan.gather)
+    return view, where or ...
+
+
+def _check_other_dtype(tensor: Tensor, plan: Plan, value: Tensor) -> None:
+    """Raise RuntimeError for values of another dtype, but for one that a mask fills in and that
+    the dtype can hold; for those of a wrong shape, too, the error is that of the shape."""
     if not (plan.is_one_mask and value.numel() == 1):
+        if has_values(tensor.array) and all(map(has_values, plan.gather)):
+            _check_shape(*_target(tensor, plan), value.array.shape)
         raise other_dtype(tensor, value)
+    if has_values(value.array):
+        converted(value.array.item(), tensor.dtype)
+
+
+def _check_shape(view: Array, where: Any, given: tuple[int, ...]) -> None:
+    with suppress(IndexError):  # which the write itself raises
+        shape = view[where].shape
+        try:
+            np.broadcast_shapes(shape, given)
+        except ValueError:
+            raise RuntimeError(
+                f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to "
+                f"indexing result of shape {list(shape)}"
+            ) from None
+
+
+def _part(tensor: Tensor, view: Array) -> Tensor:
+    """A view of the memory of a tensor, to be compared with others that lie there."""
+    part = wrap(view)
+    part.alias = tensor.alias
+    return part
 
 
 def _refuse_overlap(plan: Plan, written: Tensor, read: Tensor) -> None:
@@ -161,7 +192,7 @@ def _refuse_part(view: Array, source: Array) -> None:
 
 
 def _write_recorded(tensor: Tensor, plan: Plan, value: Any) -> None:
-    """Take the views of the plan, and write through the last with an in-axis op."""
+    """Take the views of the plan, and write through the last with an in-place op."""
     view = tensor
     for step in plan.steps:
         view = table_op(step.op)(view, *step.args)
@@ -194,12 +225,10 @@ def _source(tensor: Tensor, value: Any) -> Array:
     target = tensor.array.dtype
     if isinstance(value, Tensor):
         array = value.array
-        if array.dtype.kind == "c" and target.kind not in COMPLEX_KINDS:
+        if array.dtype.kind == "c" and target.kind not in (*COMPLEX_KINDS, "b"):
             warn_of_imaginary_part()
             array = array.real
     elif isinstance(value, bool | int | float | complex | np.number | np.bool_):
-        if isinstance(value, complex) and target.kind not in COMPLEX_KINDS:
-            raise RuntimeError(f"value cannot be converted to type {target} without overflow")
         array = np.asarray(converted(value, target))
     else:
         raise TypeError(f"can't assign a {type(value).__name__} to a tensor of {target}")

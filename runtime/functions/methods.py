@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
+from operator import attrgetter
 from typing import Any, Final
 
 from ..core.numpy_warnings import import_quietly
 from ..core.tensor import Tensor
 from ..dispatch.operators import OPERATORS, operator
-from ..dispatch.overloads import variadic
+from ..dispatch.overloads import spread, variadic
 from ..inplace.ops import in_place
 
 Function = Callable[..., Any]
@@ -26,13 +27,14 @@ def install(owner: type, methods: Mapping[str, Any]) -> None:
 
 
 def lazy_methods(package: str, methods: Mapping[str, tuple[str, str, str]]) -> dict[str, Any]:
-    """Return methods that are ops, by name, given the family in `package`, function and form.
+    """Return methods by name, given the module in `package`, the function there, and its form.
 
-    The family is imported when one of its methods is first used.
+    A function may be that of a class: `ElementMethods.where`. The module is imported when one of
+    its methods is first used.
     """
     return {
-        name: _LazyMethod(name, f"{package}.{family}", function, form)
-        for name, (family, function, form) in methods.items()
+        name: _LazyMethod(name, f"{package}.{module}", function, form)
+        for name, (module, function, form) in methods.items()
     }
 
 
@@ -48,7 +50,7 @@ class _LazyMethod:
         self._form = form
 
     def __get__(self, tensor: Tensor | None, owner: type[Tensor]) -> Any:
-        function = getattr(import_quietly(self._module), self._function)
+        function = attrgetter(self._function)(import_quietly(self._module))
         method: Any = _FORMS[self._form](function, self._name)
         if self._name in OPERATORS:
             method = operator(method)
@@ -75,5 +77,6 @@ _FORMS: Final[dict[str, Callable[[Function, str], Function]]] = {
     "in_place": in_place,
     "equality": _equality,
     "variadic": lambda function, name: variadic(function),
+    "spread": lambda function, name: spread(function),
 }
 """The method that is made of the function of an op, by its form."""

@@ -71,7 +71,11 @@ class ValueMethods:
             return strides
         array = self.array
         if not -array.ndim <= dim < array.ndim:
-            raise IndexError(f"stride() of dimension {dim} of a tensor of {array.ndim} dimensions")
+            rank = max(array.ndim, 1)
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but "
+                f"got {dim})"
+            )
         return strides[dim]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -170,9 +174,21 @@ class ValueMethods:
 
 
 def _strides(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
-    """The strides of an array in elements."""
-    strides = tuple(stride // array.itemsize for stride in array.strides)
-    return strides if array.size or any(strides) else _row_major(array.shape)
+    """The strides of an array in elements.
+
+    Of a dimension of length one NumPy has 0 where it was added, PyTorch the length of what lies
+    inside of it.
+    """
+    strides = [stride // array.itemsize for stride in array.strides]
+    if not array.size and not any(strides):
+        return _row_major(array.shape)
+    if 0 in strides:
+        shape = array.shape
+        for dim in range(array.ndim - 1, -1, -1):
+            if shape[dim] == 1 and not strides[dim]:
+                is_last = dim == array.ndim - 1
+                strides[dim] = 1 if is_last else shape[dim + 1] * strides[dim + 1]
+    return tuple(strides)
 
 
 def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:

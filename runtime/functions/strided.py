@@ -12,6 +12,7 @@ from ..batching.batched import Batched, batch
 from ..core.storage import base_of
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops
+from ..inplace.keywords import accepts_numpy_names
 
 
 def storage_offset(input: Tensor) -> int:
@@ -76,6 +77,7 @@ def as_strided_scatter(
     return ops._as_strided_scatter(input, src, *_places(input, size, stride, storage_offset))
 
 
+@accepts_numpy_names
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return parts as those of `chunk`, each on memory of its own."""
     if not input.ndim:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.node import Node
+from ..dispatch.registry import BY_NAME
 from .run_hooks import call_node_hooks
 from .saved_attributes import saved_value
 
@@ -29,15 +30,26 @@ class SavedValue:
 
 
 class SavedOption:
-    """Descriptor that answers an item of the tuple in which a node keeps what is no tensor."""
+    """Descriptor that answers an item of the tuple in which a node keeps what is no tensor.
 
-    __slots__ = ("position",)
+    An integer that stands for a list is answered as one, `(0,)`: PyTorch's nodes keep lists.
+    """
 
-    def __init__(self, position: int) -> None:
+    __slots__ = ("name", "position")
+
+    def __init__(self, name: str, position: int) -> None:
+        self.name = name
         self.position = position
 
     def __get__(self, node: Node | None, _: type[Node]) -> Any:
-        return self if node is None else node.options[self.position]
+        if node is None:
+            return self
+        value = node.options[self.position]
+        op = BY_NAME.get(getattr(node, "op", ""))
+        if type(value) is int and op is not None:
+            is_list = any(p.name == self.name and "[" in p.type for p in op.params)
+            return (value,) if is_list else value
+        return value
 
 
 class RawSaved:
@@ -75,10 +87,10 @@ class NodeMethods:
             setattr(cls, f"_{slot}", SavedValue(slot))
             setattr(cls, f"_raw_{slot}", RawSaved(slot))
         for position, name in enumerate(fields.get("options", "").split()):
-            setattr(cls, f"_saved_{name}", SavedOption(position))
+            setattr(cls, f"_saved_{name}", SavedOption(name, position))
             if name.endswith("_shape"):  # PyTorch's name of the same
                 sizes = f"_saved_{name.removesuffix('shape')}sym_sizes"
-                setattr(cls, sizes, SavedOption(position))
+                setattr(cls, sizes, SavedOption(name, position))
 
     def __call__(self: Any, *grads: Any) -> Any:
         """Run this one link: the gradients of its inputs, given those of its outputs.

@@ -185,7 +185,8 @@ def current_hooks() -> tuple[Pack, Unpack] | None:
 
 class saved_tensors_hooks:
     """Inside the block, what nodes save goes through `pack_hook`, and through `unpack_hook` when
-    the gradient is computed. RuntimeError where `disable_saved_tensors_hooks` forbids it.
+    the gradient is computed. RuntimeError where `disable_saved_tensors_hooks` forbids it, TypeError
+    for what is no function.
     """
 
     def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
@@ -195,6 +196,9 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if _thread.refusal is not None:
             raise RuntimeError(_thread.refusal)
+        for role, hook in (("pack", self.pack_hook), ("unpack", self.unpack_hook)):
+            if not callable(hook):
+                raise TypeError(f"the {role} hook must be callable, not {type(hook).__name__}")
         _set_stack((*_thread.stack, (self.pack_hook, self.unpack_hook)))
 
     def __exit__(self, *_: object) -> None:

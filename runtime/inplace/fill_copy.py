@@ -1,4 +1,4 @@
-"""Ops that replace what a tensor holds: `copy_`, `fill_`, `zero_`, `index_put_`, random numbers.
+"""Ops that replace what a tensor holds: `copy_`, `fill_`, `zero_`, `index_put_`.
 
 No gradient flows to the values that were there before; it flows to the values written.
 """
@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..batching.batched import Batched, of_each_example
-from ..batching.randomness import filling_each_example
 from ..core.node import Node, freed_graph, next_sequence_nr
-from ..core.random_draws import normal_numbers, uniform_between
-from ..core.random_generator import drawing_from
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.registry import ops
@@ -71,18 +68,6 @@ class ZeroBackward0(OverwriteNode):
     __slots__ = ()
 
 
-class NormalBackward0(OverwriteNode):
-    """The node of `normal_`."""
-
-    __slots__ = ()
-
-
-class UniformBackward0(OverwriteNode):
-    """The node of `uniform_`."""
-
-    __slots__ = ()
-
-
 class FillBackward2(OverwriteNode):
     """The node of `fill_` with a number."""
 
@@ -119,6 +104,10 @@ class CopyBackwards(_CopyNode):
     """The node of `copy_`."""
 
     __slots__ = ()
+
+    def name(self) -> str:
+        """The name of the node, as PyTorch has it, with its namespace."""
+        return "torch::autograd::CopyBackwards"
 
 
 class IndexPutBackward0(OverwriteNode):
@@ -176,7 +165,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         )
     if type(self) is Batched or type(src) is Batched:
         return write_examples(self, src)
-    if src.array.dtype.kind == "c" and self.array.dtype.kind not in COMPLEX_KINDS:
+    if src.array.dtype.kind == "c" and self.array.dtype.kind not in (*COMPLEX_KINDS, "b"):
         warn_of_imaginary_part()
     if len(src.array.shape) > len(self.array.shape):
         raise RuntimeError(
@@ -223,32 +212,6 @@ def zero_(self: Tensor) -> Tensor:
     if type(self) is Batched:
         return write_examples(self, 0)
     return overwrite(self, "zero_", 0, [], ZeroBackward0)
-
-
-@filling_each_example
-def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Write random numbers of a normal distribution; see `gs.normal` for complex ones."""
-    _refuse_integers(self, "normal_")
-    with drawing_from("normal_", generator):
-        values = normal_numbers(mean, std, self.array.shape, self.array.dtype)
-    return overwrite(self, "normal_", values, [], NormalBackward0)
-
-
-@filling_each_example
-def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
-    """Write random numbers that are uniform in `[from_, to)`, in both parts of complex ones.
-
-    RuntimeError for bounds in the wrong order, and for those that the dtype does not hold.
-    """
-    _refuse_integers(self, "uniform_")
-    with drawing_from("uniform_", generator):
-        values = uniform_between(from_, to, self.array.shape, self.array.dtype)
-    return overwrite(self, "uniform_", values, [], UniformBackward0)
-
-
-def _refuse_integers(tensor: Tensor, name: str) -> None:
-    if tensor.array.dtype.kind in "iub":
-        raise NotImplementedError(f"{name} writes floats, but got {type_name(tensor.dtype)}")
 
 
 def index_put_(
@@ -346,6 +309,4 @@ class OverwriteMethods:
     copy_ = copy_
     fill_ = fill_
     zero_ = zero_
-    normal_ = normal_
-    uniform_ = uniform_
     index_put_ = index_put_

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from inspect import signature
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
+from ..core.lazy import LazyModule
 from ..core.modes import is_grad_enabled, no_grad
 from ..core.tensor import Tensor
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function
@@ -24,8 +24,12 @@ from ..dispatch.registry import BY_NAME, OPS, Op
 from ..dtypes.promotion import can_cast, type_name
 from ..forward_ad.dual import Dual, without_closed_levels
 from .ops import mark_written
-from .out_overlap import refuse_overlap_of_out
-from .resize import resize_array
+
+if TYPE_CHECKING:
+    from . import out_overlap, resize
+else:
+    out_overlap = LazyModule(".out_overlap", globals(), "out_overlap")
+    resize = LazyModule(".resize", globals(), "resize")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -50,10 +54,9 @@ def with_further(
         return handle_torch_function(public_function(function), relevant, *args, **kwargs, **named)
     op = OPS[function]
     values = bind(op, args, kwargs)
-    defaults = signature(function).parameters
     for name, usual in NUMPY_NAMES.items():
         if name in named:
-            if values[usual] is not defaults[usual].default:
+            if values[usual] is not _default(function, usual):
                 raise TypeError(f"{_name(op)}() got multiple values for argument '{usual}'")
             values[usual] = named[name]
     for param in op.params:
@@ -68,12 +71,22 @@ def with_further(
     return result if out is None else write_out(_name(op), result, out, values.values())
 
 
+def _default(function: Callable[..., Any], argument: str) -> Any:
+    from inspect import signature  # few programs need it, and it takes long to import
+
+    return signature(function).parameters[argument].default
+
+
 def _name(op: Op) -> str:
     return op.name.partition(".")[0]
 
 
-def write_out(name: str, result: Any, out: Any, read: Iterable[object] = ()) -> Any:
+def write_out(
+    name: str, result: Any, out: Any, read: Iterable[object] = (), *, warns: bool = True
+) -> Any:
     """Write the result of `name` to `out`, which is resized to fit, and return it.
+
+    That elements are lost by it is a warning, unless `warns` is false.
 
     For several results both are tuples. Raises RuntimeError where a gradient is asked for, for a
     dtype that cannot hold the result, and where `out` lies on what was `read`; TypeError if `out`
@@ -101,9 +114,9 @@ def write_out(name: str, result: Any, out: Any, read: Iterable[object] = ()) -> 
         )
     _check_dtype(name, result.array.dtype, out.array.dtype)
     if out.array.shape != result.array.shape:
-        _resize(out, result.array.shape)
+        _resize(out, result.array.shape, warns)
     elif read:
-        refuse_overlap_of_out(name, out, read)
+        out_overlap.refuse_overlap_of_out(name, out, read)
     with no_grad():
         out.copy_(result)
     return out
@@ -165,15 +178,15 @@ _CASTING_KINDS: Final = frozenset(
 """Functions that cast from one kind of dtype to another, and no other."""
 
 
-def _resize(out: Tensor, shape: tuple[int, ...]) -> None:
-    if out.array.size:
+def _resize(out: Tensor, shape: tuple[int, ...], warns: bool) -> None:
+    if out.array.size and warns:
         warn(
             "An output with one or more elements was resized since it had shape "
             f"{list(out.array.shape)}, which does not match the required output shape "
             f"{list(shape)}. Give a tensor of that shape, or one without elements, which may be "
             "resized: out.resize_(0)."
         )
-    out.array = resize_array(out.array, shape)
+    out.array = resize.resize_array(out.array, shape)
     mark_written(out)
 
 

@@ -1,4 +1,4 @@
-"""In-place random numbers: `random_`, `bernoulli_`, `exponential_` and other distributions."""
+"""In-place random numbers: `normal_`, `uniform_`, `random_`, `bernoulli_` and others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ..batching.randomness import filling_each_example, reading_parameters
 from ..core.captured import is_any
-from ..core.random_draws import integers_between, largest_exact
+from ..core.random_draws import integers_between, largest_exact, normal_numbers, uniform_between
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
 from ..dtypes.promotion import type_name
@@ -60,8 +60,20 @@ class LogNormalBackward0(OverwriteNode):
     __slots__ = ()
 
 
+class NormalBackward0(OverwriteNode):
+    """The node of `normal_`."""
+
+    __slots__ = ()
+
+
 class RandomBackward0(OverwriteNode):
     """The node of `random_`."""
+
+    __slots__ = ()
+
+
+class UniformBackward0(OverwriteNode):
+    """The node of `uniform_`."""
 
     __slots__ = ()
 
@@ -171,6 +183,32 @@ def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any
     )
 
 
+@filling_each_example
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
+    """Write random numbers of a normal distribution; see `gs.normal` for complex ones."""
+    _refuse_integers(self, "normal_")
+    with drawing_from("normal_", generator):
+        values = normal_numbers(mean, std, self.array.shape, self.array.dtype)
+    return overwrite(self, "normal_", values, [], NormalBackward0)
+
+
+@filling_each_example
+def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
+    """Write random numbers that are uniform in `[from_, to)`, in both parts of complex ones.
+
+    RuntimeError for bounds in the wrong order, and for those that the dtype does not hold.
+    """
+    _refuse_integers(self, "uniform_")
+    with drawing_from("uniform_", generator):
+        values = uniform_between(from_, to, self.array.shape, self.array.dtype)
+    return overwrite(self, "uniform_", values, [], UniformBackward0)
+
+
+def _refuse_integers(tensor: Tensor, name: str) -> None:
+    if tensor.array.dtype.kind in "iub":
+        raise NotImplementedError(f"{name} writes floats, but got {type_name(tensor.dtype)}")
+
+
 _source = generator
 """The generator to draw from, of which the functions above have an argument of the same name."""
 
@@ -186,3 +224,5 @@ class RandomFillMethods:
     geometric_ = geometric_
     cauchy_ = cauchy_
     log_normal_ = log_normal_
+    normal_ = normal_
+    uniform_ = uniform_

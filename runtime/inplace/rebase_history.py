@@ -49,6 +49,10 @@ class CopySlices(Node):
 
     __slots__ = ("_region", "fn")
 
+    def name(self) -> str:
+        """The name of the node, as PyTorch has it, with its namespace."""
+        return "torch::autograd::CopySlices"
+
     def __init__(self, base_edge: Node | None, fn: Node, region: Region) -> None:
         self.fn: Node | None = fn
         """None after the graph has been freed."""

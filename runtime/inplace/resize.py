@@ -20,6 +20,7 @@ from ..core.memory_format import (
 )
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.modes import is_grad_enabled, is_inference_mode_enabled
+from ..core.numel import check_bytes
 from ..core.storage import INFERENCE_ALIAS, own_alias, share_memory
 from ..core.tensor import Tensor
 from .ops import mark_written, refuse_inference_write
@@ -82,8 +83,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None
     order = _order(memory_format, len(shape))
     if shape == self.array.shape and order is None:
         return self
-    if math.prod(shape) * self.array.itemsize >= 1 << 63:
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+    check_bytes(shape, self.array.itemsize)
     if order is None:
         resized = resize_array(self.array, shape)
     else:

@@ -10,11 +10,12 @@ from typing import Any
 
 from ...core.tensor import Tensor, normalize_dim
 from ...dispatch.registry import ops
-from ...inplace.keywords import accepts_out
+from ...inplace.keywords import accepts_numpy_names, accepts_out
 from ..creation import eye
 
 
 @accepts_out
+@accepts_numpy_names
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -78,6 +79,7 @@ def _with_ones(tensor: Tensor, *dims: int) -> Tensor:
 
 
 @accepts_out
+@accepts_numpy_names
 def norm(
     A: Tensor,
     ord: float | str | None = None,

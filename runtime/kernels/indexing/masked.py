@@ -24,6 +24,8 @@ def masked_fill(self: Array, mask: Array, value: Any) -> Array:
             "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
+    if type(value) is np.ndarray and value.dtype != self.dtype and value.dtype.kind in "biufc":
+        value = value.item()  # which has to fit, as a number has
     value = np.asanyarray(converted(value, self.dtype))
     return where(mask, value.astype(self.dtype), self)
 

@@ -244,7 +244,29 @@ def saved_of_mul(lib):
     return n._saved_self, n._saved_other
 
 
+def options_of_nodes(lib):
+    x = leaf(lib, 1.0, 2.0)
+    return [
+        x.sum(0).grad_fn._saved_dim,
+        x.sum((0,)).grad_fn._saved_dim,
+        x.amax(0).grad_fn._saved_dim,
+        x.view(1, 2).select(1, 0).grad_fn._saved_dim,
+        x.softmax(0).grad_fn._saved_dim,
+    ]
+
+
+def full_names_of_nodes(lib):
+    x = leaf(lib, 1.0, 2.0)
+    y, z = x * 1, x * 1
+    y[0] = 2
+    z.copy_(x)
+    nodes = [y.grad_fn, z.grad_fn, x.view(2).grad_fn.next_functions[0][0], (x * 2).grad_fn]
+    return [(node.name(), type(node).__name__) for node in nodes]
+
+
 BEHAVIOURS = {
+    "options": options_of_nodes,
+    "full names": full_names_of_nodes,
     "next functions of a product": lambda lib: names((leaf(lib, 1.0) * leaf(lib, 2.0)).grad_fn),
     "a constant has no node": lambda lib: names((leaf(lib, 1.0) + lib.ones(1)).grad_fn),
     "of a sum of many": lambda lib: names(

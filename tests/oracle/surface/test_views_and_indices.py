@@ -68,6 +68,41 @@ ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
         "scalar type Long",
     ),
     "deleted": (delete, TypeError, "deleting items"),
+    "unflattened beyond the last": (
+        lambda lib: lib.ones(2, 3).unflatten(2, (1, 2)),
+        IndexError,
+        "Dimension out of range",
+    ),
+    "unflattened before the first": (
+        lambda lib: lib.ones(2, 3).unflatten(-3, (1, 2)),
+        IndexError,
+        "Dimension out of range",
+    ),
+    "unflattened to nothing": (
+        lambda lib: lib.ones(2, 1).unflatten(1, ()),
+        RuntimeError,
+        "sizes must be non-empty",
+    ),
+    "diagonal of a number": (
+        lambda lib: lib.diag(lib.tensor(1.0)),
+        RuntimeError,
+        "diag(): Supports 1D or 2D tensors",
+    ),
+    "diagonal of a cube": (
+        lambda lib: lib.ones(2, 2, 2).diag(),
+        RuntimeError,
+        "diag(): Supports 1D or 2D tensors",
+    ),
+    "turned bits of floats": (
+        lambda lib: ~lib.ones(2),
+        TypeError,
+        "~ (operator.invert) is only implemented on integer and Boolean-type tensors",
+    ),
+    "stride of a dimension": (
+        lambda lib: lib.ones(2, 3).stride(2),
+        IndexError,
+        "Dimension out of range (expected to be in range of [-2, 1], but got 2)",
+    ),
     "outside of the second dimension": (
         lambda lib: lib.ones(2, 5, 3)[0, 5],
         IndexError,
@@ -124,8 +159,25 @@ def test_results(torch: Any) -> None:
             library.swapaxes(x, axis0=0, axis1=1),
             library.swapdims(x, dim0=0, dim1=1),
             x.swapaxes(-1, 0),
+            [~(x > 2), ~x.long()],
+            [x.view(2, 1, 3, 1).squeeze(1, 3), x.view(1, 2, 3, 1).squeeze_(0, -1)],
+            [x.squeeze(0), x.count_nonzero(0, 1), x.count_nonzero(), x.count_nonzero(-1)],
             [x.sparse_dim(), x.dense_dim()],
         ]
+
+    assert_same(behaviour, torch)
+
+
+def test_strides_of_dimensions_that_were_added(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        x = library.arange(24.0).view(2, 3, 4)
+        views = [
+            *(x[None], x[0, None, None], x[..., None], x.unsqueeze(1), x.unsqueeze(-1)),
+            *(x.transpose(0, 2).unsqueeze(0), x.expand(1, 1, 2, 3, 4), x[:, :1].unsqueeze(1)),
+            *(library.atleast_3d(x[0, 0]), library.atleast_2d(x[0, 0, 0]), x[:0].unsqueeze(0)),
+            *library.meshgrid(x[0, 0, 0], x[0, 0, :1], indexing="ij"),
+        ]
+        return [(view, view.stride()) for view in views]
 
     assert_same(behaviour, torch)
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from importlib import import_module
+from types import FunctionType
 
 import pytest
 
@@ -85,6 +86,33 @@ def test_nobody_notices(code: str) -> None:
     modules_after(code)
 
 
+BEYOND_NUMPY = """
+import json, sys
+import numpy
+before = set(sys.modules)
+import gradspec
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def test_a_program_pays_for_little_at_its_start() -> None:
+    run = [sys.executable, "-c", BEYOND_NUMPY]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    started = set(json.loads(done.stdout))
+    ours = {name for name in started if name.startswith("gradspec")}
+    assert started - ours <= {"_heapq", "copy", "heapq", "threading", "_thread", "_weakrefset"}
+    assert len(ours) <= 110
+    waiting = ("autograd.function", "autograd.graph", "batching.call", "random", "functions.legacy")
+    assert ours.isdisjoint(f"gradspec.{name}" for name in waiting)
+
+
+def test_parts_of_autograd_wait_until_they_are_used() -> None:
+    assert {"function", "function_vmap"} <= set(
+        modules_after("gs.autograd.Function", "gradspec.autograd.")
+    )
+    assert "node_flow" in modules_after("gs.autograd.gradient_flow", "gradspec.autograd.")
+
+
 def test_a_method_is_defined_in_one_layer() -> None:
     names = Counter(
         name
@@ -94,8 +122,21 @@ def test_a_method_is_defined_in_one_layer() -> None:
         if hasattr(type(value), "__get__")
     )
     names.update(list(generated.METHODS))
-    assert names["backward"] == names["numpy"] == names["add"] == 1
+    names.update(name for later in tensor_methods.LATER.values() for name in later.split())
+    assert names["backward"] == names["numpy"] == names["add"] == names["where"] == 1
     assert names.most_common(1)[0][1] == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "owner"), [place for place in tensor_methods.LATER if place[1]], ids=lambda x: x
+)
+def test_methods_that_wait_are_all_those_of_their_class(module: str, owner: str) -> None:
+    there = vars(getattr(import_module(f"gradspec.{module}"), owner))
+    methods = {name for name, value in there.items() if isinstance(value, FunctionType)}
+    assert set(tensor_methods.LATER[module, owner].split()) == methods
+    assert {type(there[name]) for name in there if name not in methods} <= {str, tuple, type(None)}
+    for name in methods:
+        assert getattr(gs.Tensor, name) is there[name]
 
 
 def test_threads_may_import_at_once() -> None:
@@ -142,8 +183,8 @@ def test_methods_are_those_that_type_checkers_are_told() -> None:
         if callable(value) and name not in ("__hash__", "__class__")
     }
     assert set(generated.METHODS) == told
-    # `view` takes dtypes, too, and `clone` a memory format, and they say so.
-    for name in told - {"__eq__", "__ne__", "clone", "view"}:
+    # `view` takes dtypes, `clone` a memory format, `~` raises as operators do, and they say so.
+    for name in told - {"__eq__", "__ne__", "__invert__", "clone", "view"}:
         ours, theirs = getattr(gs.Tensor, name), getattr(TensorMethods, name)
         assert ours.__name__ == theirs.__name__
         assert ours.__doc__ == theirs.__doc__

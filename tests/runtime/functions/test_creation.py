@@ -203,13 +203,13 @@ def test_what_is_not_made_of_numbers(data):
 
 @pytest.mark.parametrize(("data", "error"), [("a", TypeError), (["a"], ValueError)])
 def test_what_is_made_of_text(data, error):
-    with pytest.raises(error, match="invalid data type 'str'"):
+    with pytest.raises(error, match="'str': a tensor is made of numbers"):
         creation.tensor(data)
 
 
 @pytest.mark.parametrize("data", [[[1], 2], [2, [1]], [[1, [2]], [3, 4]]], ids=repr)
 def test_sequences_of_different_depths(data):
-    with pytest.raises(ValueError, match="different depths"):
+    with pytest.raises(TypeError, match="different depths"):
         creation.tensor(data)
 
 

@@ -203,7 +203,7 @@ def test_values_are_cast_to_the_dtype():
     [
         ("a", TypeError, "can't assign a str"),
         ([1, 2], TypeError, "can't assign a list"),
-        (1j, RuntimeError, "cannot be converted to type float32"),
+        (1j, RuntimeError, "cannot be converted to type float without"),
         (wrap(np.ones(7)), RuntimeError, r"setitem\(\[2, 3, 4\] float32, \[7\] float64\)"),
     ],
 )

@@ -226,6 +226,15 @@ def test_saved_tensors_on_disk(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("pack", "unpack"), [(1, lambda x: x), (lambda x: x, None)])
+def test_what_is_no_function_is_no_hook(pack, unpack):
+    with pytest.raises(TypeError, match="hook must be callable"):
+        graph.saved_tensors_hooks(pack, unpack).__enter__()
+    x = gs.tensor([2.0], requires_grad=True)
+    x.exp().backward()  # the hooks were not set
+    assert x.grad is not None
+
+
 def test_saved_tensor_hooks_can_be_forbidden():
     with (
         graph.disable_saved_tensors_hooks("not here"),

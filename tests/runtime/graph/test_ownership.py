@@ -136,5 +136,5 @@ def test_strides_count_elements() -> None:
     assert x.stride() == (12, 4, 1)
     assert x.transpose(0, 2).stride() == (1, 4, 12)
     assert x.stride(-2) == 4
-    with pytest.raises(IndexError, match="dimension 3 of a tensor of 3 dimensions"):
+    with pytest.raises(IndexError, match=r"range of \[-3, 2\], but got 3"):
         x.stride(3)
