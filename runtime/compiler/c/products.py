@@ -111,7 +111,7 @@ def _by_matrices(
         return None
     layouts = [_layout(value, size) for value in (left, right)]
     is_small = rows * inner * columns <= SMALL
-    if None in layouts or not (is_small or blas.pointers()):
+    if None in layouts or not (is_small or blas.library()):
         return None
     loops, offsets = _batch_loops(left, right, out, batch)
     ctype = C_TYPES[out.dtype]

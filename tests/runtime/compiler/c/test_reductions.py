@@ -155,7 +155,7 @@ def test_large_matrices_are_multiplied_by_blas() -> None:
 def test_without_scipy_large_matrices_are_multiplied_by_numpy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(blas, "pointers", lambda: None)
+    monkeypatch.setattr(blas, "library", lambda: None)
     a = rng.integers(-4, 5, (40, 50)).astype(np.float64)
     program = recorded(lambda x: np.matmul(x * 2, x.T) + 1, a)
     assert "gemm_call('" not in source_of(program)
