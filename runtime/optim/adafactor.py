@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.captured import as_number
 from ..core.tensor import Tensor, wrap
 from .optimizer import (
     Array,
@@ -15,7 +16,6 @@ from .optimizer import (
     Parameters,
     State,
     advance,
-    as_number,
     at_least,
     at_most,
     average,

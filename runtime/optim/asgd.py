@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.captured import as_number
 from ..core.tensor import Tensor
 from .optimizer import (
     Array,
@@ -14,7 +15,6 @@ from .optimizer import (
     Parameters,
     State,
     advance,
-    as_number,
     as_real,
     at_least,
     check_options,
