@@ -155,7 +155,7 @@ def _built(source: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
     for known in folder.glob(f"{key}-*.so"):
         if _is_whole(known):
             return known
-        known.unlink(missing_ok=True)
+        _removed(known)
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as room:
         made = Path(room) / "program.so"
         written = Path(room) / "program.c"
@@ -165,6 +165,13 @@ def _built(source: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
         target = folder / f"{key}-{_digest(made)}.so"
         os.replace(made, target)
     return target
+
+
+def _removed(file: Path) -> None:
+    if file.is_dir() and not file.is_symlink():
+        shutil.rmtree(file, ignore_errors=True)
+    else:
+        file.unlink(missing_ok=True)
 
 
 def _compile(arguments: Sequence[str]) -> None:

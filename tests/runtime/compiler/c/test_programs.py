@@ -340,6 +340,13 @@ def test_a_damaged_file_is_built_again(cache: Path) -> None:
     assert toolchain.program(SOURCE).read_bytes() == whole
 
 
+def test_a_folder_in_the_place_of_a_file_is_replaced(cache: Path) -> None:
+    first = toolchain.program(SOURCE)
+    first.unlink()
+    (first / "inside").mkdir(parents=True)
+    assert toolchain.program(SOURCE).is_file()
+
+
 def test_a_file_that_others_can_write_is_built_again(cache: Path) -> None:
     first = toolchain.program(SOURCE)
     first.chmod(0o777)
