@@ -66,7 +66,9 @@ def _torch_compiled(workload: Workload) -> Run:
     import torch
 
     torch.set_num_threads(2)
-    run: Run = torch.compile(workload.by_pytorch_api(torch))
+    torch._dynamo.config.trace_autograd_ops = True  # `backward()` is part of the graph
+    is_whole = workload.learning_rate is None  # optimizers break the graph
+    run: Run = torch.compile(workload.by_pytorch_api(torch), fullgraph=is_whole)
     return run
 
 

@@ -50,6 +50,10 @@ class Executable:
         is_random = any(step.function == "array.draw" for step in self.forward.steps)
         self.is_repeatable = not self.written and not is_random
         """Whether the function may be called again on the same arguments."""
+        known = self.trace
+        replaced = {*(nr for nr, _ in known.new_grads), *known.cleared_grads}
+        self.freed_grads = tuple(sorted(replaced - set(known.read_grads)))
+        """The tensors whose `grad` is let go of before the program runs, as it reads none of it."""
 
     def gradients_of(self, roots: tuple[int, ...]) -> Gradients | None:
         """Return the backward program for cotangents of some results; it is built at first."""

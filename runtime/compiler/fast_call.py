@@ -17,7 +17,7 @@ from ..inplace.ops import mark_written
 from .capture import thread
 from .executable import Executable
 from .jinja import template
-from .joint import Given, Result
+from .joint import Detached, Given, Result
 from .sources import Guard
 
 FastCall: TypeAlias = Callable[..., Any]
@@ -30,6 +30,8 @@ _ENDS: Final[dict[type, tuple[str, str]]] = {
     dict: ("{", "}"),
 }
 """What an expression of a structure begins and ends with."""
+FREES_FROM: Final = 1 << 16
+"""Elements of new gradients from which those before are let go of first, which takes a moment."""
 _CONSTANTS: Final = (bool, int, str, type(None))
 
 
@@ -142,6 +144,8 @@ class _Writer:
             return f"r{structure.number}"
         if type(structure) is Given:
             return tensors[structure.number]
+        if type(structure) is Detached:
+            return f"{tensors[structure.number]}.detach()"
         ends = _ENDS.get(type(structure))
         if ends is not None:
             is_dict = type(structure) is dict
@@ -165,7 +169,11 @@ class _Writer:
         expression = self.expression(trace.structure, tensors)
         is_empty = not executable.forward.steps and not count_results and is_effectless
         attempt = None
-        if expression is not None and not is_empty:
+        freed = [tensors[nr] for nr in executable.freed_grads]
+        values = executable.forward.outputs
+        if sum(values[at].size for _, at in trace.new_grads) < FREES_FROM:
+            freed = []
+        if expression is not None and not is_empty and not freed:
             attempt = getattr(executable.run, "attempt", None)
         if attempt is None:
             self.tests += self.layouts
@@ -185,6 +193,7 @@ class _Writer:
             new_grads=[(tensors[nr], at) for nr, at in trace.new_grads if at >= count_results],
             returned_grads=[(tensors[nr], at) for nr, at in trace.new_grads if at < count_results],
             cleared=[tensors[nr] for nr in trace.cleared_grads],
+            freed=freed,
             written=[tensors[nr] for nr in executable.written if nr < len(tensors)],
             is_differentiable=bool(trace.differentiable),
             is_attempt=attempt is not None,

@@ -23,7 +23,7 @@ from .dynamic import Family, capture, guessed, varied, without_size
 from .errors import CaptureError
 from .executable import Executable, make, overlapping
 from .fast_call import MISSED, FastCall, fast_call
-from .joint import Given, Result, Trace, as_it_is, check_result, trace
+from .joint import Detached, Given, Result, Trace, as_it_is, check_result, trace
 from .signatures import difference, form_of, other_leaves, signature
 from .sources import Place, Sources
 
@@ -259,12 +259,13 @@ class CompiledFunction:
                 "Pass a clone() of one of them"
             )
         entry = Entry(sources, outside, make(found, backend), "")
-        touched = found.new_grads or found.cleared_grads
-        has_grad = _have_grads(tensors)
-        if touched or _reads_grads(found, sum(has_grad)):
-            entry.with_grad = [
-                (nr, there) for nr, there in enumerate(has_grad) if nr not in found.unread_grads
-            ]
+        matter = [
+            (nr, there)
+            for nr, there in enumerate(_have_grads(tensors))
+            if nr not in found.unread_grads
+        ]
+        if found.new_grads or found.cleared_grads or any(there for _, there in matter):
+            entry.with_grad = matter
         return entry
 
     # ---- sizes that vary
@@ -371,7 +372,10 @@ def _finish(
     for nr in executable.written:
         if nr < len(tensors):
             keep_saved(tensors[nr])
-    found = executable.run(*_inputs(executable, tensors, arrays))
+    inputs = _inputs(executable, tensors, arrays)
+    for nr in executable.freed_grads:
+        tensors[nr]._grad = None
+    found = executable.run(*inputs)
     results = [_result(array) for array in found[: known.result_count]]
     for nr, at in known.new_grads:
         tensors[nr]._grad = results[at] if at < known.result_count else wrap(found[at])
@@ -390,6 +394,8 @@ def _finish(
     def place(leaf: Any) -> Any:
         if type(leaf) is Result:
             return results[leaf.number]
+        if type(leaf) is Detached:
+            return tensors[leaf.number].detach()
         return tensors[leaf.number] if type(leaf) is Given else leaf
 
     return map_leaves(place, known.structure)
@@ -467,10 +473,6 @@ def _compare(found: Any, expected: Any) -> None:
                 f"gs.compile(check=True): result {nr} of the program differs from that of the "
                 "function: please report it with the output of gs.compiler.explain"
             )
-
-
-def _reads_grads(found: Any, count: int) -> bool:
-    return bool(count) and len(found.unread_grads) < count
 
 
 def _state_of(optimizer: Any) -> dict[int, dict[Any, Any]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,11 @@ from ..core.tensor import Tensor, wrap
 from ..func.trees import leaves_of, map_leaves
 from ..graph.anomaly import set_detect_anomaly
 from .capture import Lent, Resize, lending, recording
-from .errors import refusal
+from .errors import CaptureError, refusal
 from .partition import root_of
 from .program import Program, Value
 from .recorder import Recorder
+from .steps import blank
 from .tape import Tape
 
 
@@ -36,6 +38,14 @@ class Given:
 
     number: int
     """Its position among the tensors that are inputs."""
+
+
+@dataclass(frozen=True)
+class Detached:
+    """What stands in place of a tensor that is `detach()` of one that the function got."""
+
+    number: int
+    """The position of that one among the tensors that are inputs."""
 
 
 @dataclass
@@ -57,7 +67,7 @@ class Trace:
     program: Program
     """Without cotangents among its inputs; the results, then new gradients, are its outputs."""
     structure: Any
-    """What the function returns, with `Result` and `Given` in place of tensors."""
+    """What the function returns; for tensors `Result`, `Given` and `Detached` stand in it."""
     result_count: int
     differentiable: tuple[int, ...]
     """The results that require grad."""
@@ -73,7 +83,7 @@ class Trace:
     read_grads: tuple[int, ...]
     """Tensors whose `grad` is an input, in order, after all others."""
     unread_grads: frozenset[int]
-    """Tensors that have a `grad` which does not matter."""
+    """Tensors of which it does not matter whether they have a `grad`, and which."""
 
 
 MAX_PATTERNS = 4
@@ -95,23 +105,91 @@ def trace(
 
     `call` gets recorders for `arrays`; it reads `tensors` itself. The inputs of the program are
     these tensors, then the arrays, then the gradients that tensors have, all `resized`.
+
+    Most training steps clear the gradients before they use them. So that one program does for the
+    first step and the others, leaves without a gradient get one, unless that makes a difference.
     """
-    tape = Tape()
+    lacking = {nr for nr, tensor in enumerate(tensors) if _lacks_grad(tensor)}
+    if lacking and resized is as_it_is:
+        try:
+            found = _trace(call, tensors, arrays, resized, lacking)
+        except Exception:  # of the way that the function takes with gradients
+            return _trace(call, tensors, arrays, resized)
+        if lacking <= found.unread_grads:
+            return found
+    return _trace(call, tensors, arrays, resized)
+
+
+def _trace(
+    call: Callable[[Sequence[Any]], Any],
+    tensors: Sequence[Tensor],
+    arrays: Sequence[Any],
+    resized: Resize,
+    lacking: Collection[int] = (),
+) -> Trace:
+    """Trace a call; the tensors at the positions `lacking` are lent a gradient.
+
+    A first attempt computes no large arrays. Where a kernel cannot go on with zeros in place of
+    them, as there is no factor of a matrix of zeros, a second one computes everything.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            return _trace_on(Tape(is_light=True), call, tensors, arrays, resized, lacking)
+    except CaptureError:
+        raise
+    except Exception:
+        return _trace_on(Tape(), call, tensors, arrays, resized, lacking)
+
+
+def _trace_on(
+    tape: Tape,
+    call: Callable[[Sequence[Any]], Any],
+    tensors: Sequence[Tensor],
+    arrays: Sequence[Any],
+    resized: Resize,
+    lacking: Collection[int],
+) -> Trace:
     known = {id(t) for t in tensors}
-    found = [getattr(t, "_grad", None) for t in tensors]
-    grads = [grad for grad in found if grad is not None and id(grad) not in known]
     with set_detect_anomaly(False), recording(tape), lending(tensors, tape, resized) as lent:
         given = [tape.input(resized(array)) for array in arrays]
-        with lending(grads, tape, resized):
-            before = [getattr(t, "_grad", None) for t in tensors]
+        for nr in lacking:
+            tensors[nr]._grad = wrap(blank(_plain(tensors[nr].array)))
+        found = [getattr(t, "_grad", None) for t in tensors]
+        grads = [grad for grad in found if grad is not None and id(grad) not in known]
+        with lending(grads, tape, resized), _asked_for() as asked:
             returned = call(given)
-            return _traced(tape, lent, returned, before)
+            return _traced(tape, lent, returned, found, asked)
 
 
-def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> Trace:
+def _lacks_grad(tensor: Tensor) -> bool:
+    node = tensor.grad_node
+    return node is not None and node.is_leaf and getattr(tensor, "_grad", None) is None
+
+
+@contextmanager
+def _asked_for() -> Iterator[set[int]]:
+    """Collect the ids of what the attribute `grad` answers."""
+    asked: set[int] = set()
+    known: Any = vars(Tensor)["grad"]
+
+    def grad(self: Tensor) -> Any:
+        found = known.fget(self)
+        asked.add(id(found))
+        return found
+
+    Tensor.grad = property(grad, known.fset, known.fdel)  # type: ignore[assignment]
+    try:
+        yield asked
+    finally:
+        Tensor.grad = known  # type: ignore[method-assign]
+
+
+def _traced(
+    tape: Tape, lent: list[Lent], returned: Any, before: list[Any], asked: set[int]
+) -> Trace:
     tensors = [each.tensor for each in lent]
     _check_histories(tensors)
-    results, structure = _structure(returned, tensors)
+    results, structure = _structure(returned, lent)
     _check_results(results)
     leaves = tuple(nr for nr, each in enumerate(lent) if each.tensor.grad_node is not None)
     differentiable = tuple(nr for nr, t in enumerate(results) if t.grad_node is not None)
@@ -146,7 +224,7 @@ def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> T
         tuple((nr, places[id(grad)]) for nr, grad in new_grads),
         cleared,
         read_grads,
-        frozenset(with_grad) - set(read_grads),
+        frozenset(nr for nr in with_grad if id(before[nr]) not in asked) - set(read_grads),
     )
 
 
@@ -181,10 +259,11 @@ def _needed(program: Program, backwards: Sequence[Backward]) -> set[Value]:
     return found | {root_of(value) for value in results}
 
 
-def _structure(returned: Any, tensors: Sequence[Tensor]) -> tuple[list[Tensor], Any]:
-    """Return the tensors that a function returned, each once, and the structure around them."""
+def _structure(returned: Any, lent: Sequence[Lent]) -> tuple[list[Tensor], Any]:
+    """Return the tensors that a function returns, each once, and the structure around them."""
     results: list[Tensor] = []
-    numbers: dict[int, Any] = {id(tensor): Given(nr) for nr, tensor in enumerate(tensors)}
+    numbers: dict[int, Any] = {id(each.tensor): Given(nr) for nr, each in enumerate(lent)}
+    aliases = {id(each.tensor.alias): nr for nr, each in enumerate(lent) if each.tensor.alias}
 
     def place(leaf: Any) -> Any:
         if isinstance(leaf, Recorder):
@@ -192,8 +271,12 @@ def _structure(returned: Any, tensors: Sequence[Tensor]) -> tuple[list[Tensor], 
         if not isinstance(leaf, Tensor):
             return leaf
         if id(leaf) not in numbers:
-            numbers[id(leaf)] = Result(len(results))
-            results.append(leaf)
+            nr = aliases.get(id(leaf.alias))
+            if nr is not None and leaf.grad_node is None and leaf.array is lent[nr].tensor.array:
+                numbers[id(leaf)] = Detached(nr)
+            else:
+                numbers[id(leaf)] = Result(len(results))
+                results.append(leaf)
         return numbers[id(leaf)]
 
     return results, map_leaves(place, returned)

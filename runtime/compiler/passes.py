@@ -82,17 +82,53 @@ def merge_equal_constants(program: Program) -> Program:
 
 
 def drop_no_ops(program: Program) -> Program:
-    """Replace the outputs of steps that hand on their argument (`NO_OPS`) by the argument."""
+    """Replace views of a whole by it, and what hands on its argument (`NO_OPS`) by the argument."""
     renamed: dict[Value, Value] = {}
     steps = []
     for step in program.steps:
         args, kwargs = rewrite((step.args, step.kwargs), renamed)
         step = replace(step, args=args, kwargs=kwargs)
         rule = NO_OPS.get(step.function)
-        if rule is not None and rule(step):
+        first = step.outputs[0] if step.outputs else None
+        if not step.is_tuple and first is not None and _is_whole(first):
+            assert first.base is not None
+            renamed[first] = renamed.get(first.base, first.base)
+        elif rule is not None and rule(step):
             renamed[step.outputs[0]] = step.args[0]
         else:
             steps.append(step)
+    return _renamed(replace(program, steps=tuple(steps)), renamed)
+
+
+def drop_copies(program: Program) -> Program:
+    """Read what was copied in place of a copy in the same layout, as nothing is written over.
+
+    What the program does not make itself stays apart, and so do two values that are both returned.
+    """
+    made: set[Value] = set()
+    returned = {*program.outputs, *(value for _, value in program.writes)}
+    renamed: dict[Value, Value] = {}
+    steps = []
+    for step in program.steps:
+        args, kwargs = rewrite((step.args, step.kwargs), renamed)
+        step = replace(step, args=args, kwargs=kwargs)
+        source, copy = (step.args[0], step.outputs[0]) if step.function == "array.copy" else (0, 0)
+        is_spare = (
+            isinstance(source, Value)
+            and isinstance(copy, Value)
+            and source in made
+            and _layout(source) == _layout(copy)
+            and not (copy in returned and source in returned)
+        )
+        if not is_spare:
+            made.update(value for value in step.outputs if value.base is None)
+            steps.append(step)
+            continue
+        assert isinstance(source, Value)
+        assert isinstance(copy, Value)
+        renamed[copy] = source
+        if copy in returned:
+            returned.add(source)
     return _renamed(replace(program, steps=tuple(steps)), renamed)
 
 
@@ -240,20 +276,30 @@ def _hashable(structure: Any) -> Any:
     return type(structure), structure
 
 
+def _is_whole(view: Value) -> bool:
+    """Return whether a view is all of what it lies on, as that is."""
+    base = view.base
+    return base is not None and view.offset == 0 and _layout(view) == _layout(base)
+
+
+def _layout(value: Value) -> Any:
+    return value.shape, value.strides, value.dtype
+
+
 def _is_same(step: Step) -> bool:
     """Return whether a view of the whole is what it is a view of."""
     source, view = step.args[0], step.outputs[0]
     if not isinstance(source, Value) or view.base is None:
         return False
-    return (source.shape, source.strides, source.dtype) == (
-        view.shape,
-        view.strides,
-        view.dtype,
-    ) and (view.offset == source.offset)
+    return _layout(source) == _layout(view) and view.offset == source.offset
 
 
 def _is_real(step: Step) -> bool:
-    return isinstance(step.args[0], Value) and step.args[0].dtype.kind != "c" and not step.kwargs
+    """Return whether a step hands on real numbers, in the layout that they have."""
+    source = step.args[0]
+    if not isinstance(source, Value) or step.kwargs:
+        return False
+    return source.dtype.kind != "c" and source.strides == step.outputs[0].strides
 
 
 NO_OPS: Final[dict[str, Callable[[Step], bool]]] = {
@@ -274,6 +320,7 @@ PASSES: Final[tuple[Callable[[Program], Program], ...]] = (
     fold_constants,
     merge_equal_constants,
     drop_no_ops,
+    drop_copies,
     merge_equal_steps,
     trim_loops,
     drop_dead_steps,

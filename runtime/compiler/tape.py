@@ -17,7 +17,7 @@ import numpy as np
 from .errors import current_place, refusal
 from .program import Program, Step, Value
 from .recorder import Recorder
-from .steps import View, copied, function_of
+from .steps import LIGHT_FROM, View, blank, blank_result, copied, function_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -52,18 +52,23 @@ class Round:
 class Tape:
     """Steps in order, and the values they read and make."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_light: bool = False) -> None:
+        self.is_light = is_light
+        """Whether large arrays are zeros of which only the layout counts, which take no memory."""
         self._rounds: list[Round] = []
         self.inputs: list[tuple[Value, Storage]] = []
         self.constants: dict[int, tuple[Value, Array]] = {}
         self.steps: list[Step] = []
         self._count = 0
 
+    def _is_light(self, array: Array) -> bool:
+        return self.is_light and array.nbytes >= LIGHT_FROM
+
     # ---- what goes in
 
     def input(self, array: Array) -> Recorder:
         """Return a recorder for an argument: a copy, so that a capture writes to nothing of it."""
-        memory = copied(array)
+        memory = blank(array) if self._is_light(array) else copied(array)
         value = self.named("x", memory)
         storage = Storage(memory, value)
         self.inputs.append((value, storage))
@@ -155,7 +160,10 @@ class Tape:
     def call(self, function: str, args: Any, kwargs: Mapping[str, Any] | None = None) -> Any:
         """Call a function on arrays, and record it; results that are no arrays are as they are."""
         kwargs = kwargs or {}
-        found = function_of(function)(*_plain(args), **_plain(kwargs))
+        plain, options = _plain(args), _plain(kwargs)
+        found = blank_result(function, plain, options) if self.is_light else None
+        if found is None:
+            found = function_of(function)(*plain, **options)
         several = isinstance(found, tuple | list)
         arrays = [
             np.asarray(each) if isinstance(each, np.ndarray | np.generic) else each
@@ -213,11 +221,12 @@ class Tape:
             else:
                 args = (before, target.views, self._values(index), given)
                 self._step_on(storage, "array.overwrite", args)
-        storage.memory.flags.writeable = True
-        seen = target.plain()
-        seen.flags.writeable = True
-        seen[_plain(index)] = plain
         storage.version += 1
+        if not self._is_light(storage.memory):
+            storage.memory.flags.writeable = True
+            seen = target.plain()
+            seen.flags.writeable = True
+            seen[_plain(index)] = plain
 
     def add_at(self, target: Recorder, index: Any, values: Any) -> None:
         """Record `np.add.at`."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 
 def has_values(array: Any) -> bool:
@@ -15,3 +18,19 @@ def has_values(array: Any) -> bool:
 def is_any(condition: Any) -> bool:
     """Return whether a condition holds for any element; False where there are no values yet."""
     return has_values(condition) and bool(np.any(condition))
+
+
+def is_captured(array: Any) -> bool:
+    """Return whether `gs.compile` records what is computed of an array."""
+    return hasattr(array, "adopt")
+
+
+def numbers_of(tensor: Tensor) -> Any:
+    """Return the values of a tensor to compute with, which a capture records."""
+    return tensor.array if is_captured(tensor.array) else tensor.numpy()
+
+
+def as_number(array: Any) -> Any:
+    """Return the only element as a number; one that is recorded goes on to be a part of that."""
+    recorded = getattr(array, "as_number", None)
+    return array.item() if recorded is None else recorded()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.captured import has_values, is_any, numbers_of
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from . import init
@@ -55,26 +56,27 @@ def embedding_bag(
                 f"but got {padding_idx}"
             )
         padding_idx %= rows
-    numbers = indices.numpy()
+    numbers = numbers_of(indices)
     _check_indices(numbers, rows)
-    counted = np.ones(numbers.size, np.bool_) if padding_idx is None else numbers != padding_idx
     bag_of = bags_of_places(starts, numbers.size)
-    counted &= bag_of >= 0  # where there are no bags at all
+    counted = None if padding_idx is None else numbers != padding_idx
     found = embedding(indices, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+    if not starts.size:
+        return found[:0]
     if mode == "max":
         return _largest(found, bag_of, counted, starts.size)
-    places = wrap(np.flatnonzero(counted))
-    found = ops.index_select(found, 0, places)
     if per_sample_weights is not None:
-        chosen = ops.index_select(per_sample_weights.reshape(-1), 0, places)
-        found = found * ops.unsqueeze(chosen, 1)
-    bags = bag_of[counted]
-    zeros = wrap(np.zeros((starts.size, weight.shape[1]), weight.array.dtype))
-    total = ops.index_add(zeros, 0, wrap(bags), found)
+        found = found * ops.unsqueeze(per_sample_weights.reshape(-1), 1)
+    if counted is not None:
+        found = ops.masked_fill(found, wrap(~counted[:, None]), 0)
+    dtype = weight.array.dtype
+    zeros = wrap(np.zeros((starts.size, weight.shape[1]), dtype))
+    total = ops.index_add(zeros, 0, wrap(bag_of), found)
     if mode == "sum":
         return total
-    sizes = np.maximum(np.bincount(bags, minlength=starts.size), 1)
-    return total / wrap(sizes.astype(weight.array.dtype)[:, None])
+    each = np.ones(numbers.size, dtype) if counted is None else counted.astype(dtype)
+    sizes = ops.index_add(wrap(np.zeros(starts.size, dtype)), 0, wrap(bag_of), wrap(each))
+    return total / wrap(np.maximum(sizes.array, 1)[:, None])
 
 
 def bags_of_places(starts: Any, count: int) -> Any:
@@ -85,8 +87,8 @@ def bags_of_places(starts: Any, count: int) -> Any:
 def _check_indices(numbers: Any, rows: int) -> None:
     if numbers.dtype.kind not in "iu":
         raise RuntimeError(f"expected indices to have an integer type, but got {numbers.dtype}")
-    outside = np.flatnonzero((numbers < 0) | (numbers >= rows))
-    if outside.size:
+    outside = np.flatnonzero((numbers < 0) | (numbers >= rows)) if has_values(numbers) else None
+    if outside is not None and outside.size:
         raise RuntimeError(
             "embedding_bag: Expected idx >= 0 && idx < num_embeddings: Index "
             f"{outside[0]} of input takes value {numbers[outside[0]]} which is not in the valid "
@@ -130,47 +132,60 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> t
         raise ValueError("offsets has to be a 1D Tensor but got None")
     if offsets.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
-    starts = offsets.numpy()
+    starts = numbers_of(offsets)
     if starts.dtype.kind not in "iu":
         raise RuntimeError(f"expected offsets to have an integer type, but got {starts.dtype}")
     if include_last_offset and not starts.size:
         raise RuntimeError("include_last_offset: number of offsets should be at least 1")
-    if starts.size and starts[0] != 0:
+    if starts.size and is_any(starts[0] != 0):
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
             f"position 0. However, got {starts[0]}"
         )
-    if starts.size and starts[-1] > input.shape[0]:
+    if starts.size and is_any(starts[-1] > input.shape[0]):
         raise RuntimeError(
             f"offsets[-1] can not be greater than input's length {input.shape[0]} but got "
             f"offsets[-1] of {starts[-1]}"
         )
-    if (starts[1:] < starts[:-1]).any():
+    if is_any(starts[1:] < starts[:-1]):
         raise RuntimeError(f"expected offsets that do not decrease, but got {starts.tolist()}")
     return input, starts[:-1] if include_last_offset else starts
 
 
 def _largest(found: Tensor, bag_of: Any, counted: Any, bags: int) -> Tensor:
     """Return the largest row elements of each bag, the first of equal ones; zeros for none."""
-    values = found.detach().numpy()
-    first, is_filled = places_of_largest(values, bag_of, counted, bags)
-    if not values.shape[0]:
-        return wrap(np.zeros((bags, values.shape[1]), values.dtype))
+    if not found.shape[0]:
+        return wrap(np.zeros((bags, found.shape[1]), found.array.dtype))
+    first, is_filled = places_of_largest(numbers_of(found.detach()), bag_of, counted, bags)
     largest = ops.gather(found, 0, wrap(first))
     return ops.masked_fill(largest, wrap(~is_filled[:, None]), 0)
 
 
 def places_of_largest(values: Any, bag_of: Any, counted: Any, bags: int) -> tuple[Any, Any]:
-    """Return for each bag the rows of its largest elements, and whether it has a row at all."""
-    width = values.shape[1]
-    first = np.zeros((bags, width), np.int64)
-    is_filled = np.zeros(bags, np.bool_)
-    for place in np.flatnonzero(counted).tolist():
-        bag = bag_of[place]
-        better = values[place] > values[first[bag], np.arange(width)]
-        first[bag] = np.where(better | ~is_filled[bag], place, first[bag])
-        is_filled[bag] = True
-    return first, is_filled
+    """Return for each bag the rows of its largest elements, and whether it has a row at all.
+
+    Of equal ones it is the first. Nothing is larger than a NaN that comes first, and no other NaN
+    is larger than anything. `counted` are the rows that are looked at; None for all.
+    """
+    count, width = values.shape
+    rows = np.arange(count)
+    if counted is not None:
+        bag_of = np.where(counted, bag_of, bags)  # the others have a bag of their own
+    first_rows = _reduced(np.full(bags + 1, count), bag_of, rows, "amin")
+    is_first = (first_rows[bag_of] == rows)[:, None]
+    keys = np.where(np.isnan(values), np.where(is_first, np.inf, -np.inf), values)
+    largest = _reduced(np.full((bags + 1, width), -np.inf), bag_of, keys, "amax")
+    places = np.where(keys == largest[bag_of], rows[:, None], count)
+    first = _reduced(np.full((bags + 1, width), count), bag_of, places, "amin")[:bags]
+    is_filled = first_rows[:bags] < count
+    return np.where(is_filled[:, None], first, 0), is_filled
+
+
+def _reduced(initial: Any, bag_of: Any, values: Any, how: str) -> Any:
+    """Return the smallest or largest of the values of each bag and what it has initially."""
+    places = np.broadcast_to(bag_of if values.ndim == 1 else bag_of[:, None], values.shape)
+    found = ops.scatter_reduce(wrap(initial), 0, wrap(places), wrap(values), how)
+    return found.array
 
 
 class EmbeddingBag(Module):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.captured import as_number
 from ..core.tensor import Tensor, wrap
 from ..functions.creation import float_dtype
 from . import functional as F
@@ -244,7 +245,7 @@ class BatchNorm(RunningNorm):
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
-                momentum = 1 / float(self.num_batches_tracked)
+                momentum = 1 / as_number(self.num_batches_tracked.array)
         # Statistics that are not tracked any more are used in evaluation alone.
         is_read = self.track_running_stats or not self.training
         return F.batch_norm(

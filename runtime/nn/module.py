@@ -541,11 +541,9 @@ def _replace_values(tensor: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
 
 def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
     """Set a gradient to None, or to zero in its own memory."""
-    if tensor.grad is None:
-        return
     if set_to_none:
         tensor.grad = None
-    else:
+    elif tensor.grad is not None:
         if tensor.grad.grad_node is not None:
             tensor.grad = tensor.grad.detach()
         write(tensor.grad, 0)

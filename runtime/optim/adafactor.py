@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from ..core.captured import as_number
 from ..core.tensor import Tensor, wrap
 from .optimizer import (
     Array,
@@ -14,9 +16,12 @@ from .optimizer import (
     Parameters,
     State,
     advance,
+    at_least,
+    at_most,
     average,
     check_one_element,
     number,
+    root,
     scalar,
     zeros,
 )
@@ -73,12 +78,12 @@ class Adafactor(Optimizer):
         smallest, smallest_scale = group["eps"]
         if smallest is None:
             smallest = float(np.finfo(values.dtype).eps)
-        size = max(smallest_scale, _root_mean_square(values)) * min(lr, 1 / math.sqrt(step))
+        size = at_least(_root_mean_square(values), smallest_scale) * at_most(1 / root(step), lr)
         if group["weight_decay"]:
             values *= 1 - lr * group["weight_decay"]
         square = _mean_squares(grad, state, step ** group["beta2_decay"], smallest)
         change = grad / np.sqrt(np.maximum(square, smallest * smallest))
-        values -= size / max(1.0, _root_mean_square(change) / group["d"]) * change
+        values -= size / at_least(_root_mean_square(change) / group["d"], 1.0) * change
 
 
 def check_ranges(
@@ -116,5 +121,5 @@ def _mean_squares(grad: Array, state: State, weight: float, smallest: float) -> 
     return rows @ columns / np.maximum(rows.mean(axis=-2, keepdims=True), smallest)
 
 
-def _root_mean_square(values: Array) -> float:
-    return float(np.linalg.norm(values)) / math.sqrt(values.size)
+def _root_mean_square(values: Array) -> Any:
+    return as_number(np.linalg.norm(values)) / math.sqrt(values.size)

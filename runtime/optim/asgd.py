@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ..core.captured import as_number
 from ..core.tensor import Tensor
 from .optimizer import (
     Array,
@@ -12,8 +15,8 @@ from .optimizer import (
     Parameters,
     State,
     advance,
-    as_number,
     as_real,
+    at_least,
     check_options,
     decayed,
     number,
@@ -72,13 +75,15 @@ class ASGD(Optimizer):
         values *= 1 - lambd * eta
         values -= eta * grad
         mean = as_real(state["ax"].array)
-        if weight == 1:
-            mean[...] = values
-        else:
-            mean += (values - mean) * weight
+        moved = mean + (values - mean) * weight
+        mean[...] = np.where(weight == 1, values, moved)  # of the first steps, to the last bit
         # Rounded to the default dtype, whatever that of a loaded state is, but for rates that are
         # tensors: these keep their own.
         rate = lr.array if isinstance(lr, Tensor) else lr
         slowed: Any = rate / (1 + lambd * rate * step) ** group["alpha"]
-        state["eta"].array[...] = scalar(slowed).array if type(slowed) is float else slowed
-        state["mu"].array[...] = scalar(1 / max(1, step - group["t0"])).array
+        state["eta"].array[...] = _as_state(slowed)
+        state["mu"].array[...] = _as_state(1 / at_least(step - group["t0"], 1))
+
+
+def _as_state(value: Any) -> Any:
+    return scalar(value).array if type(value) is float else value

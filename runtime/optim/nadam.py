@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.captured import as_number
 from ..core.tensor import Tensor
 from .optimizer import (
     Array,
@@ -12,7 +13,6 @@ from .optimizer import (
     Parameters,
     State,
     advance,
-    as_number,
     as_real,
     average,
     check_options,

@@ -11,6 +11,7 @@ from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
 
+from ..core.captured import as_number
 from ..core.hooks import RemovableHandle
 from ..core.modes import enable_grad
 from ..core.tensor import Tensor, wrap
@@ -413,15 +414,19 @@ def number(value: Any) -> Any:
     return as_number(value.array) if isinstance(value, Tensor) else value
 
 
-def as_number(array: Array) -> Any:
-    """Return the only element as a number; one that is recorded goes on to be a part of that."""
-    recorded = getattr(array, "as_number", None)
-    return array.item() if recorded is None else recorded()
-
-
 def root(value: Any) -> Any:
     """Return the square root of a number."""
     return math.sqrt(value) if isinstance(value, float) else np.sqrt(value)
+
+
+def at_least(value: Any, lowest: float) -> Any:
+    """Return a number, but no less than `lowest`."""
+    return max(value, lowest) if isinstance(value, int | float) else np.maximum(value, lowest)
+
+
+def at_most(value: Any, highest: float) -> Any:
+    """Return a number, but no more than `highest`."""
+    return min(value, highest) if isinstance(value, int | float) else np.minimum(value, highest)
 
 
 def as_real(array: Array) -> Array:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import importlib.machinery
 import importlib.util
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from ...core.threads import follow_num_threads
 from ..numpy_backend import build as build_for_numpy
 from ..numpy_backend import source_of as numpy_source_of
 from ..program import Program, Value
-from ..steps import function_of
 from . import blas, toolchain
 from .layout import extent, root_of
 from .lower import UnsupportedError
 from .memory import Memory
 from .operations import PythonCall
+from .python_calls import python_function
 from .roots import rooted
 from .sized import SharedTexts
 from .source import Source, written
@@ -106,7 +103,9 @@ def _load(source: Source, shared: SharedTexts | None) -> ctypes.CDLL:
     ctypes.c_void_p.in_dll(library, "gs_share").value = entry().share_address()
     if source.largest_product:
         blas.connect(library)
-        entry().set_blas(*(blas.thread_counts() or (0, 0)))
+        found = blas.library()
+        counts = found.thread_counts if found is not None else None
+        entry().set_blas(*(counts or (0, 0)))
     return library
 
 
@@ -131,55 +130,4 @@ def _stage(stage: str | PythonCall, memory: Memory, library: ctypes.CDLL) -> tup
     inputs = tuple(dict.fromkeys(stage.inputs))
     ins = tuple(_layout(value, memory) for value in inputs)
     outs = tuple(_layout(value, memory) for value in stage.outputs)
-    return (0, _python_function(stage, inputs), ins, outs)
-
-
-def _python_function(call: PythonCall, inputs: tuple[Value, ...]) -> Callable[..., Any]:
-    """Return a step as a function of its arrays; its results lie as those of the capture."""
-    step = call.step
-    function = function_of(step.function)
-    if step.function == "array.loop":
-        function = functools.partial(function, body=build_for_numpy(step.args[0].body))
-
-    def run(*arrays: Any) -> tuple[Any, ...]:
-        given = dict(zip(inputs, arrays, strict=True))
-        found = function(*_filled(step.args, given), **_filled(dict(step.kwargs), given))
-        results = found if step.is_tuple else (found,)
-        return tuple(
-            _as_captured(array, value, arrays)
-            for array, value in zip(results, step.outputs, strict=False)
-            if value.base is None  # views are read where they lie
-        )
-
-    return run
-
-
-def _filled(structure: Any, arrays: dict[Value, Any]) -> Any:
-    """Return arguments with arrays for values, those in slices as well."""
-    if isinstance(structure, slice):
-        parts = (structure.start, structure.stop, structure.step)
-        return slice(*_filled(parts, arrays))
-    if isinstance(structure, tuple):
-        items = [_filled(item, arrays) for item in structure]
-        return getattr(type(structure), "_make", tuple)(items)
-    if isinstance(structure, list):
-        return [_filled(item, arrays) for item in structure]
-    if isinstance(structure, dict):
-        return {key: _filled(item, arrays) for key, item in structure.items()}
-    return arrays.get(structure, structure) if isinstance(structure, Value) else structure
-
-
-def _as_captured(array: Any, value: Value, arrays: tuple[Any, ...]) -> Any:
-    """Return an array with memory of its own, in the layout of a value."""
-    found = np.asarray(array)
-    is_own = found.base is None or not any(np.may_share_memory(found, each) for each in arrays)
-    if is_own and found.dtype == value.dtype and found.flags.aligned:
-        lengths = zip(found.strides, value.strides, found.shape, strict=True)
-        if all(ours == theirs or length == 1 for ours, theirs, length in lengths):
-            return found
-    before, size = extent(value)
-    memory = np.empty(max(size, 1), np.uint8)
-    made = np.ndarray(value.shape, value.dtype, memory.data, before, value.strides)
-    if value.size:
-        np.copyto(made, found, casting="unsafe")
-    return made
+    return (0, python_function(stage, inputs), ins, outs)

@@ -1,9 +1,15 @@
-"""BLAS and LAPACK, by the pointers that SciPy exports to Cython."""
+"""BLAS and LAPACK: of the library that NumPy's wheel brings, else by SciPy's pointers for Cython.
+
+NumPy has loaded its library, and eager products have started its threads. A second one costs tens
+of megabytes, and half a second where nothing else loads it.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -11,22 +17,88 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 ROUTINES: Final = ("sgemm", "dgemm", "strsm", "dtrsm", "strsv", "dtrsv")
 LAPACK_ROUTINES: Final = ("spotrf", "dpotrf")
+_INTEGERS: Final = {"64_": "int64_t", "": "int"}
+"""The C type of a library's integers, by what its names end in."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """Where the routines are that programs call."""
+
+    pointers: dict[str, int]
+    integer: str
+    """The C type of its integers."""
+    thread_counts: tuple[int, int] | None
+    """The addresses of what gets and sets its number of threads, if it is an OpenBLAS."""
 
 
 @cache
-def pointers() -> dict[str, int] | None:
-    """Return the addresses of the routines that programs call; None without SciPy."""
+def library() -> Library | None:
+    """Return the library that programs call; None where there is none."""
+    return of_numpy() or of_scipy()
+
+
+def of_numpy() -> Library | None:
+    """Return the library of NumPy's wheel; None where NumPy has another one, or none."""
+    for path in _libraries_of(np):
+        for suffix, integer in _INTEGERS.items():
+            names = (*ROUTINES, *LAPACK_ROUTINES)
+            found = {name: _symbol(path, f"scipy_{name}_{suffix}") for name in names}
+            if None not in found.values():
+                pointers = {name: address or 0 for name, address in found.items()}
+                return Library(pointers, integer, _thread_counts(path))
+    return None
+
+
+def of_scipy() -> Library | None:
+    """Return the library that SciPy calls; None without SciPy."""
     try:
         blas, lapack = _module("cython_blas"), _module("cython_lapack")
     except ImportError:
         return None
-    return {
+    import scipy
+
+    pointers = {
         name: _address(module.__pyx_capi__[name])
         for module, names in ((blas, ROUTINES), (lapack, LAPACK_ROUTINES))
         for name in names
     }
+    counts = map(_thread_counts, _libraries_of(scipy))
+    return Library(pointers, "int", next(filter(None, counts), None))
+
+
+def connect(program: ctypes.CDLL) -> None:
+    """Tell a loaded program where BLAS is."""
+    found = library()
+    for name, address in found.pointers.items() if found is not None else ():
+        ctypes.c_void_p.in_dll(program, f"gs_{name}").value = address
+
+
+def _libraries_of(package: Any) -> Iterator[Path]:
+    """Find the OpenBLAS libraries that a package's wheel brings."""
+    place = Path(package.__file__).parent
+    for folder in (place.parent / f"{place.name}.libs", place / ".dylibs"):
+        yield from sorted(folder.glob("*openblas*"))
+
+
+def _thread_counts(path: Path) -> tuple[int, int] | None:
+    for spelled in ("scipy_{}", "{}", "scipy_{}64_", "{}64_"):
+        get = _symbol(path, spelled.format("openblas_get_num_threads"))
+        set_ = _symbol(path, spelled.format("openblas_set_num_threads"))
+        if get and set_:
+            return get, set_
+    return None
+
+
+def _symbol(path: Path, name: str) -> int | None:
+    library = ctypes.CDLL(str(path))  # which the package has loaded before
+    if not hasattr(library, name):
+        return None
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
 
 
 def _module(name: str) -> Any:
@@ -52,34 +124,3 @@ def _address(capsule: Any) -> int:
     found = pointer(capsule, name(capsule))
     assert found
     return int(found)
-
-
-def connect(library: ctypes.CDLL) -> None:
-    """Tell a loaded program where BLAS is."""
-    for name, address in (pointers() or {}).items():
-        ctypes.c_void_p.in_dll(library, f"gs_{name}").value = address
-
-
-@cache
-def thread_counts() -> tuple[int, int] | None:
-    """The addresses of what gets and sets the number of threads of SciPy's BLAS.
-
-    None where it is none of the OpenBLAS libraries that SciPy's wheels bring.
-    """
-    import scipy
-
-    place = Path(scipy.__file__).parent
-    for folder in (place.parent / "scipy.libs", place / ".dylibs"):
-        for path in sorted(folder.glob("*openblas*")):
-            get, set_ = (_symbol(path, f"openblas_{verb}_num_threads") for verb in ("get", "set"))
-            if get and set_:
-                return get, set_
-    return None
-
-
-def _symbol(path: Path, name: str) -> int | None:
-    library = ctypes.CDLL(str(path))  # which SciPy has loaded before
-    for spelled in (f"scipy_{name}", name, f"scipy_{name}64_", f"{name}64_"):
-        if hasattr(library, spelled):
-            return ctypes.cast(getattr(library, spelled), ctypes.c_void_p).value
-    return None

@@ -25,6 +25,8 @@ COLUMN: Final = "column"
 BLOCK: Final = "block"
 """Added up in memory, row by row."""
 
+WINDOWS: Final = 4
+"""How many times the elements of what they read the windows of a convolution have at least."""
 MAX_OPERATIONS: Final = 600
 """In one nest: a compiler needs more than linear time."""
 
@@ -212,7 +214,10 @@ class Schedule:
 
     def _place(self, operation: Operation) -> int:
         if isinstance(operation, Map | Reduce):
-            for nr in range(self._first(operation), len(self.parts)):
+            first = self._first(operation)
+            if _is_laid_out(operation):  # where it is read, so that it does not live for long
+                first = max(first, len(self.parts) - 1)
+            for nr in range(first, len(self.parts)):
                 part = self.parts[nr]
                 if isinstance(part, Nest) and part.add(operation):
                     return nr
@@ -236,6 +241,14 @@ class Schedule:
         if maker is None:  # an input that is written to is read before
             return max(first, self.read_by.get(operation.out, 0))
         return first
+
+
+def _is_laid_out(operation: Map | Reduce) -> bool:
+    """Return whether an operation lays out elements many times, as the windows of a convolution."""
+    if not isinstance(operation, Map) or operation.formula != "{0}":
+        return False
+    read = operation.operands[0].access
+    return read is not None and operation.out.size >= WINDOWS * read.root.size
 
 
 def scheduled(operations: Iterable[Operation]) -> Schedule:

@@ -36,9 +36,12 @@ def lowered(step: Step) -> list[Operation] | None:
         whole = access(out, out.shape)
         zero = Operand(None, out.dtype, out.dtype, "0")
         return [Map(step, out, dims_of(out.shape), [zero], "{0}", out.dtype, whole)]
+    shared = _by_shared_matrix(step, left, right, out, batch)
+    if shared is not None:
+        return shared
     if rows == 1 or columns == 1 or inner == 1:
         return _by_elements(step, left, right, out, batch)
-    return _by_matrices(step, left, right, out, batch)
+    return _by_matrices(step, left, right, out, batch, out)
 
 
 def _with_axis(value: Value, axis: int) -> Value:
@@ -47,6 +50,37 @@ def _with_axis(value: Value, axis: int) -> Value:
     strides.insert(axis, value.dtype.itemsize)
     base = value if value.base is None else value.base
     return Value(value.name, tuple(shape), value.dtype, tuple(strides), base, value.offset)
+
+
+def _by_shared_matrix(
+    step: Step, left: Value, right: Value, out: Value, batch: tuple[int, ...]
+) -> list[Operation] | None:
+    """Return one product of matrices for that of one matrix and many vectors, if there is one."""
+    long = [nr for nr, length in enumerate(batch) if length != 1]
+    (rows, inner), columns = left.shape[-2:], right.shape[-1]
+    if len(long) != 1 or (rows == 1) == (columns == 1) or inner == 1:
+        return None
+    at, count = long[0] - len(batch) - 2, batch[long[0]]
+    matrix, vectors = (left, right) if columns == 1 else (right, left)
+    is_shared = len(matrix.shape) < -at or matrix.shape[at] == 1 or not matrix.strides[at]
+    if not is_shared or len(vectors.shape) < -at or vectors.shape[at] == 1:
+        return None
+    along = -2 if columns == 1 else -1
+    down, across = (-1, -2) if columns == 1 else (-2, -1)
+    length = matrix.shape[across]
+    if count * inner * length <= SMALL:
+        return None
+    seen = (
+        _as_matrix(vectors, (count, inner), (vectors.strides[at], vectors.strides[along])),
+        _as_matrix(matrix, (inner, length), (matrix.strides[down], matrix.strides[across])),
+        _as_matrix(out, (count, length), (out.strides[at], out.strides[along])),
+    )
+    return _by_matrices(step, *seen, (), out)
+
+
+def _as_matrix(value: Value, shape: tuple[int, int], strides: tuple[int, int]) -> Value:
+    base = value if value.base is None else value.base
+    return Value(value.name, shape, value.dtype, strides, base, value.offset)
 
 
 def _by_elements(
@@ -102,16 +136,16 @@ def _contiguous(dims: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 
 def _by_matrices(
-    step: Step, left: Value, right: Value, out: Value, batch: tuple[int, ...]
+    step: Step, left: Value, right: Value, out: Value, batch: tuple[int, ...], whole: Value
 ) -> list[Operation] | None:
-    """Return a call for each pair of matrices."""
+    """Return a call for each pair of matrices; `whole` is made, and seen as `out`."""
     (rows, inner), columns = left.shape[-2:], right.shape[-1]
     size = out.dtype.itemsize
     if out.shape != (*batch, rows, columns) or out.strides[-1] != size:
         return None
     layouts = [_layout(value, size) for value in (left, right)]
     is_small = rows * inner * columns <= SMALL
-    if None in layouts or not (is_small or blas.pointers()):
+    if None in layouts or not (is_small or blas.library()):
         return None
     loops, offsets = _batch_loops(left, right, out, batch)
     ctype = C_TYPES[out.dtype]
@@ -126,7 +160,7 @@ def _by_matrices(
     lines = [*loops, "{{", *body, "}}"] if loops else ["{{", *body, "}}"]
     product = 1.0 * rows * inner * columns
     work = 2 * prod(batch) * product
-    return [Call(step, out, (left, right), lines, work, 0 if is_small else product)]
+    return [Call(step, whole, (left, right), lines, work, 0 if is_small else product)]
 
 
 def _layout(value: Value, size: int) -> tuple[str, int] | None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ..jinja import template
 from ..program import Program, Value
+from . import blas
 from .groups import Nest
 from .layout import extent, root_of
 from .memory import ARENA, Memory
@@ -157,6 +158,8 @@ def _declared(bodies: list[Body], functions: list[Function]) -> dict[str, Any]:
     helpers = [name for name in HELPERS if called & {f"gs_{name}", f"gs_{name}f"}]
     called |= {f"gs_{name}" for helper in helpers for name in HELPERS[helper]}
     named = [(dtype.name, ctype) for dtype, ctype in C_TYPES.items()]
+    calls_blas = any(name.endswith("_call") for name in called)
+    found = blas.library() if calls_blas else None
     return {
         "helpers": helpers,
         "functions_of_one": _among(MATH_FUNCTIONS, called),
@@ -166,7 +169,8 @@ def _declared(bodies: list[Body], functions: list[Function]) -> dict[str, Any]:
             for name, ctype in named
             if called & {f"gs_maximum_{name}", f"gs_minimum_{name}"}
         ],
-        "calls_blas": any(name.endswith("_call") for name in called),
+        "calls_blas": calls_blas,
+        "blas_integer": found.integer if found is not None else "int",
     }
 
 

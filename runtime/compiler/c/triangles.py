@@ -44,7 +44,7 @@ def lowered(step: Step) -> list[Operation] | None:
         f"            x[i * {x[0]} + j * {x[1]}] = b[i * {b[0]} + j * {b[1]}];",
     ]
     call = None
-    if count * count * columns > SMALL and blas.pointers():
+    if count * count * columns > SMALL and blas.library():
         call = _call(out, (count, columns), a, x, upper, has_units)
     if call is not None:
         lines += [
@@ -117,7 +117,7 @@ def factor(step: Step) -> list[Operation] | None:
     """
     matrix, upper, check_errors = step.args
     out, info = step.outputs
-    if step.kwargs or len(matrix.shape) != 2 or out.dtype.kind != "f" or not blas.pointers():
+    if step.kwargs or len(matrix.shape) != 2 or out.dtype.kind != "f" or not blas.library():
         return None
     size, count = out.dtype.itemsize, matrix.shape[0]
     a, lower = (tuple(stride // size for stride in value.strides) for value in (matrix, out))

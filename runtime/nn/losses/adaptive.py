@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.captured import is_any, is_captured
 from ...core.tensor import Tensor, wrap
 from ...dispatch.registry import ops
 from ..containers import ModuleList, Sequential
@@ -81,7 +82,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             raise RuntimeError("Input and target should have the same size in the batch dimension.")
         rows: Any = input if target.ndim else input[None]
         classes = np.atleast_1d(target.array)
-        if classes.size and not 0 <= classes.min() <= classes.max() < self.n_classes:
+        if classes.size and is_any((classes < 0) | (classes >= self.n_classes)):
             raise RuntimeError(
                 f"Target values should be in [0, {self.n_classes - 1}], but values in range "
                 f"[{classes.min()}, {classes.max()}] were found. "
@@ -91,6 +92,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         head: Any = ops.log_softmax(self.head(rows), 1)
         output = head.gather(1, wrap(in_head[:, None]))[:, 0]
         for index, (low, _) in enumerate(pairwise(self.cutoffs)):
+            if is_captured(cluster):
+                output = self._with_cluster(output, rows, index, cluster, classes - low)
+                continue
             (members,) = np.nonzero(cluster == index + 1)
             if members.size:
                 chosen = wrap(members)
@@ -99,6 +103,17 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 output = output.index_add(0, chosen, inside.gather(1, relative)[:, 0])
         loss = (-output).mean()
         return ASMoutput(output if target.ndim else output[0], loss)
+
+    def _with_cluster(
+        self, output: Any, rows: Any, index: int, cluster: Any, relative: Any
+    ) -> Tensor:
+        """Add the share of a cluster, computed for all rows: a program cannot choose them."""
+        inside: Any = ops.log_softmax(self.tail[index](rows), 1)
+        last = self.cutoffs[index + 1] - self.cutoffs[index] - 1
+        places = np.minimum(np.maximum(relative, 0), last)[:, None]
+        share = inside.gather(1, wrap(places))[:, 0]
+        chosen: Tensor = ops.where(wrap(cluster == index + 1), output + share, output)
+        return chosen
 
     def log_prob(self, input: Tensor) -> Tensor:
         """Compute the log-probabilities of all classes, (N, n_classes)."""
@@ -113,6 +128,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def predict(self, input: Tensor) -> Tensor:
         """Return the class of the largest probability; clusters only where the head prefers one."""
         best: Any = self.head(input).argmax(1)
+        if is_captured(best.array):
+            of_all: Any = self.log_prob(input).argmax(1)
+            return wrap(np.where(best.array >= self.shortlist_size, of_all.array, best.array))
         found = best.array.copy()
         (others,) = np.nonzero(found >= self.shortlist_size)
         if others.size:

@@ -239,6 +239,28 @@ def test_results_share_memory_with_nothing() -> None:
     assert x.sum().item() == second.sum().item() == 0
 
 
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_detached_argument_shares_its_memory(backend: str) -> None:
+    weight, buffer = gs.ones(3, requires_grad=True), gs.zeros(3)
+
+    def step(x: gs.Tensor) -> Any:
+        with gs.no_grad():
+            weight.add_(x)
+        return weight.detach(), buffer.detach(), (x.detach(), buffer.detach() + 0)
+
+    run = gs.compile(step, backend=backend)
+    for _ in range(3):  # the long way, and the short one
+        seen, zeros, (same, copy) = run(gs.ones(3))
+    assert seen.tolist() == [4, 4, 4]
+    seen.mul_(2)
+    zeros += 5
+    assert weight.tolist() == [8, 8, 8]
+    assert buffer.tolist() == [5, 5, 5]
+    assert (same.tolist(), copy.tolist()) == ([1, 1, 1], [0, 0, 0])
+    assert seen.requires_grad is False
+    assert seen._version == weight._version
+
+
 def test_a_kernel_that_takes_one_value_twice_is_expanded() -> None:
     def function(x: gs.Tensor, w: gs.Tensor) -> Any:
         return gs.nn.functional.layer_norm(x, (5,), w, w)

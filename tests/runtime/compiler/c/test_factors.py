@@ -1,4 +1,4 @@
-"""Cholesky factors in C, and the threads that BLAS starts meanwhile."""
+"""Cholesky factors in C, calls of Python beside C, and the threads that BLAS starts meanwhile."""
 
 from __future__ import annotations
 
@@ -71,8 +71,10 @@ def test_nan_is_no_matrix_that_is_not_definite(place: tuple[int, int]) -> None:
 
 
 def test_blas_has_its_threads_again() -> None:
-    addresses = blas.thread_counts()
-    assert addresses is not None, "SciPy's BLAS is not that of its wheels"
+    library = blas.library()
+    assert library is not None
+    addresses = library.thread_counts
+    assert addresses is not None, "NumPy's BLAS is not that of its wheels"
     count = ctypes.CFUNCTYPE(ctypes.c_int)(addresses[0])
     set_count = ctypes.CFUNCTYPE(None, ctypes.c_int)(addresses[1])
     before = count()
@@ -83,3 +85,42 @@ def test_blas_has_its_threads_again() -> None:
     set_count(before)
     np.testing.assert_allclose(found.numpy(), given.numpy() @ given.numpy())
     assert after == 2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scipy_s_blas_does_where_numpy_brings_none(
+    monkeypatch: pytest.MonkeyPatch, dtype: Any
+) -> None:
+    scipy_s = blas.of_scipy()
+    monkeypatch.setattr(blas, "library", lambda: scipy_s)
+    given = definite(90, np.float64).astype(dtype)
+
+    def solved(a: gs.Tensor) -> list[gs.Tensor]:
+        factor = gs.linalg.cholesky(a)
+        return [a @ a, factor, gs.linalg.solve_triangular(factor, a, upper=False)]
+
+    found = gs.compile(solved, backend="c")(gs.from_numpy(given))
+    expected = solved(gs.from_numpy(given))
+    for ours, theirs in zip(found, expected, strict=True):
+        scale = abs(theirs.numpy()).max() * np.finfo(dtype).eps * 90
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=0, atol=scale)
+
+
+def test_loops_are_not_mixed_up() -> None:
+    """gcc 12 with -floop-unroll-and-jam computes other numbers."""
+    x = gs.tensor([[1.4, -0.5], [0.8, -1.5], [-1.0, 0.1]], dtype=gs.float64, requires_grad=True)
+
+    def curved(x: gs.Tensor) -> gs.Tensor:
+        inverse = gs.linalg.pinv(x)
+        (slope,) = gs.autograd.grad(inverse.std(), [x], create_graph=True)
+        return gs.autograd.grad(slope.sin().sum(), [x])[0].detach()
+
+    found = gs.compile(curved, backend="c")(x)
+    np.testing.assert_allclose(found.numpy(), curved(x).numpy(), rtol=1e-10)
+
+
+def test_calls_of_python_give_no_warnings() -> None:
+    x = gs.tensor([-1.0, 4.0]).half()  # which has no C
+    found = gs.compile(lambda x: x.sqrt() * 1, backend="c")(x)
+    assert found[1].item() == 2
+    assert found.isnan().tolist() == [True, False]

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec import kernels
 from gradspec.compiler.c import build
+from gradspec.compiler.c.roots import rooted
 from gradspec.compiler.c.source import written
 from gradspec.compiler.program import Program, Step, Value
 
@@ -157,3 +159,17 @@ def test_normalisations() -> None:
     assert_runs("batch_norm", x, gain, shift, None, None, 1e-5)
     assert_runs("layer_norm", x, (5, 3), rng.random((5, 3)), rng.random((5, 3)), 1e-5)
     assert_runs("binary_cross_entropy_with_logits", x, np.abs(x), None, None, "mean")
+
+
+def test_windows_live_where_they_are_read() -> None:
+    x, weight = gs.randn(8, 1, 32, 32), gs.randn(4, 1, 5, 5, requires_grad=True)
+
+    def step(x: gs.Tensor) -> gs.Tensor:
+        found = gs.nn.functional.conv2d(x, weight).tanh()
+        return gs.autograd.grad(found.square().sum(), [weight])[0].detach()
+
+    run = gs.compile(step, backend="c")
+    np.testing.assert_allclose(run(x).numpy(), step(x).numpy(), rtol=1e-4)
+    program = run.entry_for(x).executable.forward
+    windows = 8 * 25 * 28 * 28 * 4
+    assert windows < written(rooted(program)).memory.arena_size < 1.5 * windows

@@ -219,11 +219,24 @@ def test_programs_of_several_sizes_do_not_disturb_each_other() -> None:
             assert_same_bits(each, wanted[nr])
 
 
+def test_products_load_nothing_of_scipy_where_numpy_has_a_blas() -> None:
+    code = """
+import sys
+from gradspec.compiler.c import blas
+assert blas.of_numpy() and blas.library() == blas.of_numpy()
+assert set(blas.library().pointers) >= {"sgemm", "dpotrf"}
+print([name for name in sys.modules if name.startswith("scipy")])
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
+
+
 def test_products_load_no_more_of_scipy_than_their_pointers() -> None:
     code = """
 import sys
 from gradspec.compiler.c import blas
-assert set(blas.pointers()) >= {"sgemm", "dpotrf"}
+found = blas.of_scipy()
+assert found.integer == "int" and set(found.pointers) >= {"sgemm", "dpotrf"}
 assert not [name for name in sys.modules if name.startswith("scipy.linalg")]
 import scipy.linalg
 print(len(scipy.linalg.cython_blas.__pyx_capi__) > 100, scipy.linalg.inv([[2.0]]))
@@ -325,6 +338,13 @@ def test_a_damaged_file_is_built_again(cache: Path) -> None:
     whole = first.read_bytes()
     first.write_bytes(whole[:-100])
     assert toolchain.program(SOURCE).read_bytes() == whole
+
+
+def test_a_folder_in_the_place_of_a_file_is_replaced(cache: Path) -> None:
+    first = toolchain.program(SOURCE)
+    first.unlink()
+    (first / "inside").mkdir(parents=True)
+    assert toolchain.program(SOURCE).is_file()
 
 
 def test_a_file_that_others_can_write_is_built_again(cache: Path) -> None:

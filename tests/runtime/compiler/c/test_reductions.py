@@ -152,10 +152,28 @@ def test_large_matrices_are_multiplied_by_blas() -> None:
     assert "gs_dgemm_call('T', 'N', 40, 40, 50" in text
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("batch", [(50,), (1, 50), (50, 1), (3, 20)])
+def test_one_matrix_and_many_vectors_are_one_product(batch: tuple[int, ...], order: Any) -> None:
+    matrix = np.asarray(rng.integers(-4, 5, (17, 13)).astype(np.float64), order=order)
+    columns = rng.integers(-4, 5, (*batch, 13, 1)).astype(np.float64)
+    rows = rng.integers(-4, 5, (*batch, 1, 17)).astype(np.float64)
+    for function, vectors in (
+        (lambda m, v: np.matmul(m, v), columns),
+        (lambda m, v: np.matmul(np.broadcast_to(m, (*batch, 17, 13)), v), columns),
+        (lambda m, v: np.matmul(v, m), rows),
+        (lambda m, v: np.matmul(v, np.broadcast_to(m, (*batch, 17, 13))), rows),
+    ):
+        program = recorded(function, matrix, vectors)
+        text = source_of(program)
+        assert text.count("gemm_call('") == (0 if batch == (3, 20) else 1)
+        assert_same_bits(build(program)(matrix, vectors)[0], function(matrix, vectors))
+
+
 def test_without_scipy_large_matrices_are_multiplied_by_numpy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(blas, "pointers", lambda: None)
+    monkeypatch.setattr(blas, "library", lambda: None)
     a = rng.integers(-4, 5, (40, 50)).astype(np.float64)
     program = recorded(lambda x: np.matmul(x * 2, x.T) + 1, a)
     assert "gemm_call('" not in source_of(program)
