@@ -47,8 +47,8 @@ _NAMES = {
     ),
     "linalg.decompositions": (
         "cholesky cholesky_ex cholesky_inverse cholesky_solve cofactor_slope cofactors "
-        "det differentiable_q eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order slogdet "
-        "ones_for_zeros solve_ex solve_triangular svd unit_lower"
+        "det differentiable_q eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order "
+        "slogdet ones_for_zeros solve_ex solve_triangular svd unit_lower"
     ),
     "linalg.eigenvalues": "eig free_of_phase no_common_phase",
     "linalg.distances": "cdist pdist row_pairs",

@@ -443,8 +443,8 @@ def differentiable_q(self: Array, columns: int) -> Array:
         )
     if self.shape[-1] > columns:
         raise RuntimeError(
-            "linalg.qr is not differentiable when mode='complete' and A has more rows than columns: "
-            "the further columns of Q may be any that are orthonormal. Use mode='reduced'."
+            "linalg.qr is not differentiable when mode='complete' and A has more rows than "
+            "columns: further columns of Q may be any that are orthonormal. Use mode='reduced'."
         )
     return self
 
