@@ -227,7 +227,7 @@ def test_a_view_of_a_single_example_is_written_to() -> None:
 
 
 EXAMPLES = np.arange(6.0).reshape(2, 3)
-SHARED = 10.0 * np.arange(6.0).reshape(2, 3)
+SHARED = 10 * np.arange(6.0).reshape(2, 3)
 MASK = np.array([[True, False, True], [True, True, True]])
 
 # Each takes an example of three elements; the other argument has as many rows as there are
