@@ -112,7 +112,7 @@ class SizeMethods:
     def __getitem__(self: Any, index: Any) -> Any:
         """One length, or those of a slice."""
         found = _item(self, index)
-        return found if type(found) is int else Size(found)
+        return Size(found) if type(index) is slice else found
 
     def __add__(self: Any, other: tuple[int, ...]) -> Any:
         """The lengths of both; TypeError unless `other` is a tuple."""

@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterator
 from enum import IntEnum
 from functools import cache, partial, wraps
 from numbers import Number
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    NamedTuple,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    cast,
+    overload,
+)
 
 import numpy as np
 
@@ -26,6 +36,7 @@ if TYPE_CHECKING:
 
 Function: TypeAlias = Callable[..., Any]
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 _Answer = TypeVar("_Answer")
 _Answer1 = TypeVar("_Answer1")
 _Answer2 = TypeVar("_Answer2")
@@ -110,17 +121,17 @@ def variadic(function: Callable[..., _Answer]) -> Callable[..., _Answer]:
     return call
 
 
-def spread(function: Callable[..., _Answer]) -> Callable[..., _Answer]:
+def spread(function: _Function) -> _Function:
     """A method of which one overload takes a list, whose integers may be spread if there are
-    several: `x.squeeze(0, 2)`."""
+    several: `x.squeeze(0, 2)`. Its types are those of the function."""
 
     @wraps(function)
-    def call(self: Tensor, *args: Any, **kwargs: Any) -> _Answer:
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         if len(args) > 1 and all(map(_is_integer, args)):
             return function(self, args, **kwargs)
         return function(self, *args, **kwargs)
 
-    return call
+    return cast("_Function", call)
 
 
 def _is_integer(value: object) -> bool:

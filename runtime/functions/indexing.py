@@ -98,11 +98,12 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         _write_recorded(tensor, plan, value)
         return
     refuse_inference_write(tensor)
-    view, where = _target(tensor, plan)
     if plan.gather and isinstance(value, Tensor) and (value is not tensor or not plan.steps):
-        _refuse_overlap(plan, _part(tensor, view) if plan.steps else tensor, value)
+        written = _part(tensor, _target(tensor, plan)[0]) if plan.steps else tensor
+        _refuse_overlap(plan, written, value)
     source = _source(tensor, value)
     record_write(tensor, source, *plan.gather)
+    view, where = _target(tensor, plan)  # of the array that a recorder may have put there
     try:
         target_ndim = view[where].ndim if plan.gather else view.ndim
         while source.ndim > target_ndim and source.shape[0] == 1:
