@@ -84,9 +84,9 @@ def _fail(index: int) -> None:
 
 
 def test_processes_are_spawned(tmp_path: Any) -> None:
-    gs.multiprocessing.spawn(_write, (str(tmp_path),), nprocs=2, start_method="fork")
+    gs.multiprocessing.spawn(_write, (str(tmp_path),), nprocs=2, start_method="spawn")
     assert [(tmp_path / name).read_text() for name in "01"] == ["2.0", "3.0"]
-    started = gs.multiprocessing.spawn(_fail, nprocs=1, join=False, start_method="fork")
+    started = gs.multiprocessing.spawn(_fail, nprocs=1, join=False, start_method="spawn")
     with pytest.raises(gs.multiprocessing.ProcessRaisedException, match="exit code 3"):
         started.join()
     assert gs.multiprocessing.cpu_count() > 0
