@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from .core import torch_function as _classes
 from .core.accumulate_grad import AccumulateGrad
+from .core.lazy import lazy_attributes as _lazy_attributes
 from .core.tensor import Tensor
 from .core.torch_function import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
-from .core.torch_function import handle_torch_function as handle_torch_function
-from .core.torch_function import has_torch_function as has_torch_function
-from .core.torch_function import has_torch_function_unary as has_torch_function_unary
-from .core.torch_function import has_torch_function_variadic as has_torch_function_variadic
+from .core.torch_function import are_subclasses_plain
+from .dispatch.entered_modes import handle_torch_function as handle_torch_function
+from .dispatch.entered_modes import has_torch_function as has_torch_function
+from .dispatch.entered_modes import has_torch_function_unary as has_torch_function_unary
+from .dispatch.entered_modes import has_torch_function_variadic as has_torch_function_variadic
+
+if TYPE_CHECKING:
+    from .function_modes import BaseTorchFunctionMode as BaseTorchFunctionMode
+    from .function_modes import TorchFunctionMode as TorchFunctionMode
+
+_MODES: Final = ("BaseTorchFunctionMode", "TorchFunctionMode")
 
 
 def default_torch_function(
@@ -22,8 +31,12 @@ def default_torch_function(
     args: tuple[Any, ...] = (),
     kwargs: dict[str, Any] | None = None,
 ) -> Any:
-    """Run an op on plain tensors, and give its results the class: subclasses inherit this."""
-    if not all(issubclass(cls, kind) for kind in types):
+    """Run an op on plain tensors, and give its results the class: subclasses inherit this.
+
+    Functions of PyTorch's ask, too, and would ask again: they get NotImplemented.
+    """
+    is_asked_again = cls is Tensor or are_subclasses_plain()
+    if is_asked_again or not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
     with DisableTorchFunctionSubclass():
         return _converted(func(*args, **(kwargs or {})), cls)
@@ -83,8 +96,8 @@ def _handing_over(name: str) -> Callable[..., Any]:
     @wraps(getattr(Tensor, name))
     def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         plain = getattr(Tensor, name)
-        if has_torch_function_unary(self):
-            return handle_torch_function(plain, (self,), self, *args, **kwargs)
+        if _classes.has_torch_function_unary(self):
+            return _classes.handle_torch_function(plain, (self,), self, *args, **kwargs)
         return plain(self, *args, **kwargs)
 
     return call
@@ -92,8 +105,8 @@ def _handing_over(name: str) -> Callable[..., Any]:
 
 def _data(self: Tensor) -> Any:
     descriptor: Any = Tensor.data
-    if has_torch_function_unary(self):
-        return handle_torch_function(descriptor.__get__, (self,), self)
+    if _classes.has_torch_function_unary(self):
+        return _classes.handle_torch_function(descriptor.__get__, (self,), self)
     return descriptor.__get__(self)
 
 
@@ -151,8 +164,14 @@ def wrap_torch_function(
     return decorator
 
 
+__getattr__, __dir__ = _lazy_attributes(
+    globals(), {name: (".function_modes", name) for name in _MODES}
+)
+
 __all__ = [
+    "BaseTorchFunctionMode",
     "DisableTorchFunctionSubclass",
+    "TorchFunctionMode",
     "handle_torch_function",
     "has_torch_function",
     "has_torch_function_unary",

@@ -18,6 +18,7 @@ from ..core.mode_decorator import ModeDecorator
 from ..core.node import Node
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn
+from ..dispatch.entered_modes import own_code
 from ..dispatch.registry import OPS, import_all
 from .profiler_table import Average, Averages
 
@@ -248,7 +249,7 @@ def _names_of_code() -> dict[CodeType, str]:
     """
     import_all()
     names = {
-        function.__code__: "aten::" * (op.function.__module__.startswith(_TABLE))
+        own_code(function): "aten::" * (op.function.__module__.startswith(_TABLE))
         + op.name.partition(".")[0]
         for function, op in OPS.items()
     }

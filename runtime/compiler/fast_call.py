@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from ..core import levels, modes
 from ..core.apply_modes import apply_modes
 from ..core.tensor import Tensor, new_tensor
+from ..dispatch import entered_modes
 from ..dtypes import promotion
 from ..inplace.ops import mark_written
 from .capture import thread
@@ -82,6 +83,7 @@ class _Writer:
         self.guards: list[tuple[str, str, str]] = []
         """Expressions that are read, what is wrong with them, and the test of a value."""
         self.objects: dict[str, Any] = {
+            "function_modes": entered_modes.modes,
             "levels": levels._levels,
             "thread": thread,
             "mode": modes.mode,

@@ -13,6 +13,7 @@ from ..core.levels import has_open_levels
 from ..core.modes import mode
 from ..core.tensor import Tensor, new_tensor, wrap
 from ..core.user_warnings import warn
+from ..dispatch.entered_modes import modes as function_modes
 from ..func.trees import leaves_of, map_leaves
 from ..inplace.allowed_mutation import keep_saved
 from ..inplace.ops import mark_written
@@ -113,7 +114,7 @@ class CompiledFunction:
         return CompiledFunction, (self.function, *self.options())
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if thread.tape is not None or has_open_levels():
+        if thread.tape is not None or has_open_levels() or function_modes.stack:
             return self.function(*args, **kwargs)
         leaves, key = signature(args, kwargs)
         changed = None

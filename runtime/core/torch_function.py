@@ -1,7 +1,8 @@
 """`__torch_function__`: the protocol by which an op hands itself over to a class of its arguments.
 
 An op meets such a class on its slow path only. The method gets the op as the public function, the
-types that have overrides, and the arguments; NotImplemented leaves the op to the next type.
+types that have overrides, and the arguments; NotImplemented leaves the op to the next type. Modes,
+which come before classes, are in `function_modes`: an op never asks for them.
 """
 
 from __future__ import annotations
@@ -39,14 +40,25 @@ class DisableTorchFunctionSubclass:
         _disabled.depth -= 1
 
 
+def type_name(value: object) -> str:
+    """Return the name of the type of a value, for errors; PyTorch's tensors are told from ours."""
+    kind: Any = type(value)
+    return f"{kind.__module__}.{kind.__name__}" if _is_pytorchs(kind) else kind.__name__
+
+
+def are_subclasses_plain() -> bool:
+    """Return whether ops treat tensor subclasses as plain tensors."""
+    return bool(_disabled.depth)
+
+
 def has_torch_function(relevant_args: Iterable[object]) -> bool:
     """Return whether one of the arguments has an override."""
-    return any(map(_is_overridden, relevant_args))
+    return any(map(is_overridden, relevant_args))
 
 
 def has_torch_function_unary(tensor: object) -> bool:
     """Return whether the only argument has an override."""
-    return _is_overridden(tensor)
+    return is_overridden(tensor)
 
 
 def has_torch_function_variadic(*args: object) -> bool:
@@ -54,13 +66,23 @@ def has_torch_function_variadic(*args: object) -> bool:
     return has_torch_function(args)
 
 
-def _is_overridden(value: object) -> bool:
-    kind = type(value)
-    if kind is Tensor or not hasattr(kind, "__torch_function__"):
+def is_overridden(value: object) -> bool:
+    """Return whether the class of a value has an override."""
+    kind: Any = type(value)
+    if kind is Tensor or not hasattr(kind, "__torch_function__") or _is_pytorchs(kind):
         return False
     if getattr(kind, "_is_internal", False):
         return False
     return not (_disabled.depth and isinstance(value, Tensor))
+
+
+@cache
+def _is_pytorchs(kind: Any) -> bool:
+    """Return whether a class is PyTorch's tensor, whose method calls the function of ours again."""
+    return any(
+        base.__name__ == "Tensor" and base.__module__.partition(".")[0] == "torch"
+        for base in kind.__mro__
+    )
 
 
 def flattened(values: Iterable[object]) -> list[object]:
@@ -79,8 +101,8 @@ def handle_torch_function(
     Subclasses come before their bases, otherwise it goes from left to right. They are not given
     keyword arguments that are the default. TypeError if all of them answer NotImplemented.
     """
-    overridden = _in_order(relevant_args)
-    kwargs = _given(public_api, kwargs)
+    overridden = in_order(relevant_args)
+    kwargs = without_defaults(public_api, kwargs)
     types = tuple(type(value) for value in overridden)
     for value in overridden:
         method: Any = type(value).__torch_function__  # type: ignore[attr-defined]
@@ -94,7 +116,7 @@ def handle_torch_function(
     )
 
 
-def _given(public_api: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+def without_defaults(public_api: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Leave out defaults, which ops pass on: overrides may have no such parameters."""
     if not kwargs:
         return kwargs
@@ -112,11 +134,11 @@ def _defaults(public_api: Callable[..., Any]) -> dict[str, list[Any]]:
     return found
 
 
-def _in_order(relevant_args: Iterable[object]) -> list[object]:
+def in_order(relevant_args: Iterable[object]) -> list[object]:
     """One argument of each type that has overrides, in the order in which they are asked."""
     ordered: list[object] = []
     for value in relevant_args:
-        if not _is_overridden(value) or any(type(value) is type(other) for other in ordered):
+        if not is_overridden(value) or any(type(value) is type(other) for other in ordered):
             continue
         index = len(ordered)
         for position, other in enumerate(ordered):

@@ -14,7 +14,7 @@ from typing import Any, Final, SupportsIndex
 import numpy as np
 
 from ..core.tensor import Size, Tensor
-from ..core.torch_function import has_torch_function_unary
+from ..core.torch_function import is_overridden
 from . import dispatch as dispatching
 from . import overloads
 
@@ -57,7 +57,7 @@ def _refusing(function: Function) -> Function:
         try:
             return function(self, other)
         except TypeError:
-            if _are_operands((self, other)):
+            if are_operands((self, other)):
                 raise
         except AttributeError:  # of functions that are composed of ops
             if isinstance(other, Tensor | np.ndarray):
@@ -71,7 +71,7 @@ def _dispatch(function: Function, *operands: Any, **options: Any) -> Any:
     try:
         return dispatching.dispatch(function, *operands, **options)
     except TypeError:
-        if _are_operands(operands):
+        if are_operands(operands):
             raise
     return NotImplemented
 
@@ -82,7 +82,7 @@ def _choose_and_remember(
     try:
         return overloads._choose_and_remember(name, functions, chosen, args, kwargs)
     except TypeError:
-        if _are_operands(args):
+        if are_operands(args):
             raise
     return lambda *operands: NotImplemented
 
@@ -94,8 +94,9 @@ _SLOW_PATHS: Final[dict[str, Function]] = {
 """What operators do instead of the functions by these names, which raise TypeError."""
 
 
-def _are_operands(values: Iterable[object]) -> bool:
-    return all(isinstance(value, _OPERANDS) or has_torch_function_unary(value) for value in values)
+def are_operands(values: Iterable[object]) -> bool:
+    """Return whether an operator computes with all of these; others are asked themselves."""
+    return all(isinstance(value, _OPERANDS) or is_overridden(value) for value in values)
 
 
 _OPERANDS: Final = (Tensor, np.ndarray, np.generic, int, float, complex)

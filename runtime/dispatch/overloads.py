@@ -26,7 +26,7 @@ import numpy as np
 
 from ..core.entrance import is_supported
 from ..core.tensor import Tensor
-from ..core.torch_function import flattened, handle_torch_function, has_torch_function
+from ..core.torch_function import flattened, handle_torch_function, has_torch_function, type_name
 from ..dtypes.promotion import without_numpy
 from .registry import OPS, PUBLIC, Op, Param
 from .registry import public_function as public_function
@@ -350,7 +350,7 @@ def _type_of(value: object) -> str:
         if len(value) > SHOWN_TYPES_MAX:
             inside += f", ... {len(value)} in all"
         return f"{type(value).__name__} of [{inside}]"
-    return type(value).__name__
+    return type_name(value)
 
 
 def _signature(op: Op) -> Iterator[str]:

@@ -13,6 +13,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from ..core.tensor import Tensor
+from ..dispatch.entered_modes import own_code
 from ..dispatch.registry import OPS, import_all
 
 
@@ -31,7 +32,7 @@ class _Recorder:
     def __init__(self) -> None:
         import_all()
         self.names: dict[CodeType, str] = {
-            function.__code__: op.name.partition(".")[0] for function, op in OPS.items()
+            own_code(function): op.name.partition(".")[0] for function, op in OPS.items()
         }
         self.steps: list[Step] = []
         self.open: list[tuple[CodeType, tuple[Any, ...], int]] = []

@@ -68,6 +68,7 @@ RUNTIME_LAYERS = (
     "switches testing viz",
     "utils",
     "compiler",
+    "function_modes",
     "overrides extension",
     "tensor_methods",
 )
