@@ -57,7 +57,7 @@ def scaled_dot_product_attention(
             f"attn_mask.dtype: {attn_mask.dtype} and query.dtype: {query.dtype} instead."
         )
     if enable_gqa:
-        key, value = (_shared_heads(heads, query.shape[-3]) for heads in (key, value))
+        key, value = (share_heads(heads, query.shape[-3]) for heads in (key, value))
     if scale is None:
         scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else math.inf
     is_half = query.dtype == HALF
@@ -68,7 +68,8 @@ def scaled_dot_product_attention(
         scores = _masked(scores, wrap(np.tri(*scores.shape[-2:], dtype=np.bool_)))
     if attn_mask is not None:
         scores = _masked(scores, attn_mask)
-    weights = dropout(_weights(scores, is_causal or attn_mask is not None), dropout_p)
+    is_masked = is_causal or attn_mask is not None
+    weights = dropout(softmax_of_masked(scores) if is_masked else _softmax(scores, -1), dropout_p)
     found = matmul(weights, value)
     return found.to(HALF) if is_half else found
 
@@ -85,19 +86,20 @@ def _masked(scores: Tensor, mask: Tensor) -> Tensor:
     return where(mask, scores, wrap(np.asarray(-np.inf, scores.array.dtype)))
 
 
-def _weights(scores: Tensor, masked: bool) -> Tensor:
-    """Take the softmax of the scores; zeros where all of them are minus infinity."""
-    if masked:
-        hidden = (scores == -math.inf).all(-1, keepdim=True)
-        if not has_values(hidden.array) or hidden.array.any():
-            zero = wrap(np.zeros((), scores.array.dtype))
-            return where(hidden, zero, _softmax(where(hidden, zero, scores), -1))
+def softmax_of_masked(scores: Tensor) -> Tensor:
+    """Take the softmax of scores; zeros where all of them are minus infinity."""
+    hidden = (scores == -math.inf).all(-1, keepdim=True)
+    if not has_values(hidden.array) or hidden.array.any():
+        zero = wrap(np.zeros((), scores.array.dtype))
+        return where(hidden, zero, _softmax(where(hidden, zero, scores), -1))
     return _softmax(scores, -1)
 
 
-def _shared_heads(heads: Tensor, count: int) -> Tensor:
-    """Repeat each head, for `count` heads in all."""
+def share_heads(heads: Tensor, count: int) -> Tensor:
+    """Repeat each head, for `count` heads in all; RuntimeError if that is no multiple."""
     given = heads.shape[-3]
+    if given == count:
+        return heads
     if count % given:
         raise RuntimeError(
             "scaled_dot_product_attention: the number of heads in key and value must divide the "
