@@ -20,7 +20,9 @@ class _FakeQuantize(Function):
     ) -> Tensor:
         values = input.numpy()
         inverse = (1 / scale).astype(values.dtype)
-        grid = np.rint(values * inverse + zero_point)
+        steps = values * inverse
+        is_whole = zero_point.dtype.kind in "iu"  # the sum would round halves to other neighbours
+        grid = np.rint(steps) + zero_point if is_whole else np.rint(steps + zero_point)
         ctx.within = (grid >= low) & (grid <= high)
         rounded = (np.clip(grid, low, high) - zero_point) * scale
         return wrap(rounded.astype(values.dtype))
@@ -38,7 +40,7 @@ def fake_quantize_per_tensor_affine(
     RuntimeError where the zero point is not among these.
     """
     _check_bounds(quant_min, quant_max)
-    zero = _numbers(zero_point).reshape(())
+    zero = _zero_points(zero_point).reshape(())
     if is_any((zero < quant_min) | (zero > quant_max)):
         raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
     found: Tensor = _FakeQuantize.apply(
@@ -52,7 +54,7 @@ def fake_quantize_per_channel_affine(
 ) -> Tensor:
     """Round with a scale and a zero point for each index of the dimension `axis`."""
     _check_bounds(quant_min, quant_max)
-    scales, zeros = _numbers(scale), _numbers(zero_point)
+    scales, zeros = _numbers(scale), _zero_points(zero_point)
     if scales.ndim != 1 or zeros.shape != scales.shape:
         raise RuntimeError("scale and zero-point need to be 1-D tensors of the same dimensions")
     if not -input.ndim <= axis < input.ndim:
@@ -74,6 +76,12 @@ def fake_quantize_per_channel_affine(
 def _check_bounds(quant_min: int, quant_max: int) -> None:
     if quant_min > quant_max:
         raise RuntimeError("`quant_min` should be less than or equal to `quant_max`.")
+
+
+def _zero_points(value: Any) -> Any:
+    """Return zero points as an array: of whole numbers, or of float32."""
+    array = value.detach().numpy() if isinstance(value, Tensor) else np.asarray(value)
+    return array.astype(np.int64 if array.dtype.kind in "iu" else np.float32)
 
 
 def _numbers(value: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradspec as gs
+
 from ..behaviours import Behaviour, assert_same, attempt
 
 pytestmark = pytest.mark.oracle
@@ -235,3 +237,21 @@ def test_masks_of_another_shape(torch):
         return attempt(lambda: library.nn.utils.prune.custom_from_mask(layer, "bias", mask))
 
     assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("zero", [3, np.array(125, np.int32)], ids=["number", "tensor"])
+def test_halves_are_rounded_before_the_zero_point_is_added(torch: Any, zero: Any) -> None:
+    values = (np.arange(-200, 200) / 2 * 0.25).astype(np.float32)
+
+    def behaviour(library: Any) -> Any:
+        point = zero if isinstance(zero, int) else library.tensor(zero)
+        scale = 0.25 if isinstance(zero, int) else library.tensor(0.25)
+        whole = library.fake_quantize_per_tensor_affine(
+            library.tensor(values), scale, point, 0, 255
+        )
+        rows = library.tensor(np.stack([values, values]))
+        scales, zeros = library.tensor([0.25, 0.5]), library.tensor([5, 6]).to(library.int32)
+        by_row = library.fake_quantize_per_channel_affine(rows, scales, zeros, 0, 0, 255)
+        return whole.tolist(), by_row.tolist()
+
+    assert behaviour(gs) == behaviour(torch)
