@@ -28,6 +28,7 @@ from ..core.entrance import is_supported
 from ..core.tensor import Tensor
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function, type_name
 from ..dtypes.promotion import without_numpy
+from ..dtypes.refused import RefusedDtype
 from .registry import OPS, PUBLIC, Op, Param
 from .registry import public_function as public_function
 
@@ -333,6 +334,9 @@ SHOWN_TYPES_MAX: Final = 8
 def _no_overload(
     name: str, functions: tuple[Function, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> TypeError:
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, RefusedDtype):
+            return value.refusal()
     got = ", ".join(
         [_type_of(value) for value in args]
         + [f"{key}={_type_of(value)}" for key, value in kwargs.items()]

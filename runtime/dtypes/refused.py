@@ -17,7 +17,11 @@ class RefusedDtype:
     @property
     def dtype(self) -> NoReturn:
         """Raise TypeError: NumPy reads this where a dtype is wanted."""
-        raise TypeError(f"gradspec.{self._name} is not supported: {self._advice}")
+        raise self.refusal()
+
+    def refusal(self) -> TypeError:
+        """Return the error that says what to use in its place."""
+        return TypeError(f"gradspec.{self._name} is not supported: {self._advice}")
 
     def __repr__(self) -> str:
         return f"gradspec.{self._name}"

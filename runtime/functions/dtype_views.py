@@ -12,6 +12,7 @@ from ..core.storage import share_memory
 from ..core.tensor import Tensor, wrap
 from ..dispatch.overloads import variadic
 from ..dispatch.registry import ops
+from ..dtypes.refused import RefusedDtype
 
 _reshaped = variadic(lambda input, *args, **kwargs: ops.view(input, *args, **kwargs))
 
@@ -27,12 +28,12 @@ class DtypeViewMethods:
         The last dimension grows or shrinks with the width of the numbers. RuntimeError where that
         or the new shape needs a copy.
         """
-        if dtype is None and len(size) == 1 and isinstance(size[0], np.dtype):
+        if dtype is None and len(size) == 1 and isinstance(size[0], np.dtype | RefusedDtype):
             (dtype,) = size
         if dtype is None:
             return _reshaped(self, *size, **options)
         if isinstance(self, Batched):
             raise NotImplementedError("view: another dtype is not there for batches of `vmap`")
-        viewed = wrap(kernels.view_as_dtype(self.detach().array, dtype))
+        viewed = wrap(kernels.view_as_dtype(self.detach().array, np.dtype(dtype)))
         share_memory(self, viewed)
         return viewed

@@ -10,10 +10,11 @@ from ..core.entrance import check_dtype
 from ..core.tensor import Tensor
 from ..dtypes import promotion
 from ..dtypes.promotion import result_dtype
+from ..dtypes.refused import RefusedDtype
 
 
 def _dtype(name: str, position: int, given: Any) -> np.dtype[Any]:
-    if not isinstance(given, np.dtype | type):
+    if not isinstance(given, np.dtype | type | RefusedDtype):
         raise TypeError(
             f"{name}(): argument {position} must be gradspec.dtype, not {type(given).__name__}"
         )

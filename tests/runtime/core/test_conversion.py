@@ -64,3 +64,18 @@ def test_refusals() -> None:
         x.to(gs.float64, dtype=gs.float32)
     with pytest.raises(TypeError, match="memory_format must be"):
         x.to(gs.float64, memory_format="rows")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda dtype: gs.ones(2, 2).view(dtype),
+        lambda dtype: gs.ones(2).sum(dtype=dtype),
+        lambda dtype: gs.promote_types(dtype, gs.float32),
+        lambda dtype: gs.can_cast(gs.float32, dtype),
+        lambda dtype: gs.zeros(2, dtype=dtype),
+    ],
+)
+def test_a_dtype_that_is_refused_says_what_to_use(ask):
+    with pytest.raises(TypeError, match="bfloat16 is not supported: NumPy has no such numbers"):
+        ask(gs.bfloat16)
