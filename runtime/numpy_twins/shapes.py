@@ -108,31 +108,40 @@ def _broadcast_arrays(*args: Any) -> Any:
     return splitting.broadcast_tensors(*as_tensors(args))
 
 
-def _joined(tensors: list[Tensor], axis: int, dtype: Any) -> Any:
-    found = ops.cat(tensors, axis)
-    return found if dtype is None else found.to(dtype)
+def _cast(found: Tensor, joined: list[Tensor], dtype: Any, casting: Any) -> Tensor:
+    """Return what was joined in a dtype, or its own; TypeError where NumPy casts no part to it."""
+    wanted = found.dtype if dtype is None else np.dtype(dtype)
+    for part in joined:
+        if not np.can_cast(part.dtype, wanted, casting):
+            raise TypeError(
+                f"Cannot cast array data from {part.dtype!r} to {wanted!r} according to the rule "
+                f"{casting!r}"
+            )
+    return found if wanted == found.dtype else found.to(wanted)
 
 
-def _concatenate(arrays: Any, axis: int | None = 0, *, dtype: Any = None) -> Any:
+def _concatenate(
+    arrays: Any, axis: int | None = 0, *, dtype: Any = None, casting: Any = "same_kind"
+) -> Any:
     tensors = as_tensors(arrays)
     if axis is None:
-        return _joined([composites.ravel(each) for each in tensors], 0, dtype)
-    return _joined(tensors, axis, dtype)
+        tensors, axis = [composites.ravel(each) for each in tensors], 0
+    return _cast(ops.cat(tensors, axis), tensors, dtype, casting)
 
 
 def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
     return _concatenate([arr, values], axis)
 
 
-def _stack(arrays: Any, axis: int = 0, *, dtype: Any = None) -> Any:
-    found = ops.stack(as_tensors(arrays), axis)
-    return found if dtype is None else found.to(dtype)
+def _stack(arrays: Any, axis: int = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    tensors = as_tensors(arrays)
+    return _cast(ops.stack(tensors, axis), tensors, dtype, casting)
 
 
 def _side_by_side(function: Callable[..., Any]) -> Callable[..., Any]:
-    def join(tup: Any, *, dtype: Any = None) -> Any:
-        found = function(as_tensors(tup))
-        return found if dtype is None else found.to(dtype)
+    def join(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
+        tensors = as_tensors(tup)
+        return _cast(function(tensors), tensors, dtype, casting)
 
     return join
 

@@ -145,3 +145,18 @@ def test_argpartition_answers_with_places() -> None:
     assert np.roots(gs.tensor([3.0, 0.0])).tolist() == [0.0]
     with pytest.raises(ValueError, match="rank-1"):
         np.roots(gs.tensor(A))
+
+
+@pytest.mark.parametrize("join", [np.concatenate, np.stack, np.vstack, np.hstack])
+def test_joins_cast_as_numpy_does(join: Any) -> None:
+    parts = [np.ones((2, 2)), np.full((2, 2), 2.5)]
+    tensors = [gs.tensor(part) for part in parts]
+    for dtype, casting in ((np.float32, "same_kind"), (np.int64, "unsafe"), (None, "no")):
+        found, wanted = (join(each, dtype=dtype, casting=casting) for each in (tensors, parts))
+        assert found.dtype == wanted.dtype
+        assert found.tolist() == wanted.tolist()
+    for each in (tensors, parts):
+        with pytest.raises(TypeError, match="Cannot cast array data"):
+            join(each, dtype=np.int64)
+        with pytest.raises(TypeError, match="Cannot cast array data"):
+            join(each, dtype=np.float32, casting="safe")
