@@ -10,13 +10,12 @@ from itertools import chain
 from benchmarks.accuracy.along import EDGES, LETTERS, NOWHERE
 
 from .accuracy import Along, Call
-from .errors import SCALE, as_html
+from .errors import SCALE, as_html, power
 
 _WIDTH, _HEIGHT = 330.0, 128.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 36.0, 8.0, 22.0, 18.0
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_ERRORS = ((17, "0"), (12, "10⁻¹²"), (8, "10⁻⁸"), (4, "10⁻⁴"), (0, "1"))
+_ERRORS = ((17, "0"), *((digits, power(-digits)) for digits in (12, 8, 4, 0)))
 """The right digits of the lines across a panel, and what is beside them."""
 
 
@@ -87,10 +86,9 @@ def _ticks(first: int, last: int) -> Iterator[str]:
             place = EDGES.index(sign * 10.0**exponent) + 0.5
             if not first <= place <= last or (exponent == -8 and sign < 0 and last > place):
                 continue
-            value = {0: "1"}.get(exponent, f"10{str(exponent).translate(_SUPERSCRIPTS)}")
-            text = value if sign > 0 else f"−{value}"
+            text = power(exponent, "" if sign > 0 else "−")
             if exponent == -8 and first < place - 1:
-                text = f"±{value}"
+                text = power(exponent, "±")
                 place -= 0.5
             x = _x(place, first, last)
             y = _HEIGHT - 4

@@ -18,11 +18,11 @@ _COLOURS = {
     "PyTorch": "#f76707",
     "torch": "#f76707",
     "JAX": "#5c940d",
-    "autograd": "#9c36b5",
-    "MyGrad": "#e599f7",
-    "NumPy": "#adb5bd",
+    "autograd": "#ae3ec9",
+    "MyGrad": "#e64980",
+    "NumPy": "#868e96",
 }
-"""By the first word of a column's head, as in the plot of sizes: one for each library."""
+"""By the first word of a column's head, one for each library; seen on white and on dark grounds."""
 
 _DOT = "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"
 _DIAMOND = "m0-6l6 6l-6 6l-6-6z"

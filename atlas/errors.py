@@ -19,7 +19,16 @@ _LABELS, _AXIS, _MARGIN = 122.0, 190.0, 16.0
 _WIDTH = _LABELS + _AXIS + _MARGIN
 _HEAD, _FOOT, _ROW, _LANE = 22.0, 26.0, 22.0, 6.0
 
-_TICKS = ((LOWEST, "0"), (-12, "10⁻¹²"), (-8, "10⁻⁸"), (-4, "10⁻⁴"), (0, "1"))
+
+def power(exponent: int, sign: str = "") -> str:
+    """A power of ten in a picture; few fonts have small digits, so that these are set by hand."""
+    if not exponent:
+        return f"{sign}1"
+    small = str(exponent).replace("-", "−")
+    return f'{sign}10<tspan dy="-3.5" font-size="7.5">{small}</tspan>'
+
+
+_TICKS = ((LOWEST, "0"), *((exponent, power(exponent)) for exponent in (-12, -8, -4, 0)))
 
 
 def errors_picture(name: str, rows: Sequence[Row], called: Call | None = None) -> str:

@@ -13,7 +13,9 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.ui import WebDriverWait
 
+SECONDS = 60
 SITE = Path(__file__).parents[2] / "build" / "docs" / "site"
 
 
@@ -41,3 +43,8 @@ def browser() -> Iterator[webdriver.Chrome]:
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     yield driver
     driver.quit()
+
+
+def wait(browser: webdriver.Chrome, script: str) -> None:
+    """Wait until a script answers with something true."""
+    WebDriverWait(browser, SECONDS, 0.1).until(lambda b: b.execute_script(script))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,11 +13,9 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from .conftest import SITE
+from .conftest import SITE, wait
 
 pytestmark = pytest.mark.browser
-
-SECONDS = 60
 
 SHOWN = (
     *(
@@ -72,15 +70,6 @@ SPELLINGS = {
     "amax": ("amax", "Amax", "torch.amax", "AmaxBackward0", "gs.amax"),
     "xlogy": ("xlogy", "special.xlogy", "Xlogy", "torch.xlogy", "gs.xlogy"),
 }
-
-
-@pytest.fixture(params=["light", "dark"])
-def scheme(request: pytest.FixtureRequest, browser: webdriver.Chrome) -> Iterator[str]:
-    """The colours that the reader prefers."""
-    wish = [{"name": "prefers-color-scheme", "value": request.param}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wish})
-    yield request.param
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 @dataclass(frozen=True)
@@ -368,48 +357,7 @@ def test_no_table_is_cut_off_at_a_desk(page: str, site: str, browser: webdriver.
     assert cut == 0
 
 
-CONTRAST = """
-const lum = (c) => { const [r, g, b] = c.map((v) => { v /= 255;
-  return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-const rgba = (text) => { const m = text.match(/[\\d.]+/g).map(Number);
-  return m.length > 3 ? m : [...m, 1]; };
-const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3]));
-const behind = (node) => { const layers = [];
-  for (let n = node; n; n = n.parentElement) layers.push(rgba(getComputedStyle(n).backgroundColor));
-  return layers.reverse().reduce((c, l) => over(l, c), [255, 255, 255]); };
-const found = [];
-const tags = "h1 h2 p li td th dt dd a label figcaption code".split(" ");
-for (const node of document.querySelectorAll(tags.map((t) => `article ${t}`).join())) {
-  const own = [...node.childNodes].some((n) => n.nodeType == 3 && n.textContent.trim());
-  if (!own || !node.offsetParent || node.closest(".spellings, .headerlink, nav")) continue;
-  if (node.classList.contains("headerlink")) continue;
-  const below = behind(node), text = over(rgba(getComputedStyle(node).color), below);
-  const [a, b] = [lum(text), lum(below)].sort((x, y) => y - x);
-  const ratio = (a + 0.05) / (b + 0.05);
-  const words = node.textContent.trim().slice(0, 30);
-  if (ratio < 4.5) found.push(`${node.tagName} ${words} ${ratio.toFixed(2)}`);
-}
-return found.slice(0, 5);
-"""
-
-
 READ = ("index.html", "atlas/relu.html", "atlas/index.html", "spec.html", "reference/nn.html")
-
-
-@pytest.mark.parametrize("page", [*READ, "tutorials/compiled.html", "benchmarks.html"])
-def test_text_has_contrast(page: str, scheme: str, site: str, browser: webdriver.Chrome) -> None:
-    browser.get("about:blank")  # a page that is open would store its choice again
-    stored = {"origin": site.rstrip("/"), "storageTypes": "local_storage"}
-    browser.execute_cdp_cmd("Storage.clearDataForOrigin", stored)
-    browser.get(site + page)
-    ours = "slate" if scheme == "dark" else "default"
-    wait(browser, f"return document.body.dataset.mdColorScheme == '{ours}'")
-    assert browser.execute_script(CONTRAST) == []
-
-
-def wait(browser: webdriver.Chrome, script: str) -> None:
-    WebDriverWait(browser, SECONDS, 0.1).until(lambda b: b.execute_script(script))
 
 
 @pytest.mark.parametrize(
