@@ -52,8 +52,9 @@ class OpFacts:
     """Why there are no errors."""
     kernel_says: str
     """What the kernel is that an op is defined by; empty for one that is defined by a formula."""
-    written: str
-    """The definition in TeX of one that is defined by a kernel, as `definitions.yaml` has it."""
+    written: tuple[str, ...]
+    """The definition in TeX of one that is defined by a kernel, as `definitions.yaml` has it: the
+    formula, and what its letters stand for."""
     calls: tuple[str, ...]
     """The ops of the table that its formulas call."""
     vjp_parts: tuple[tuple[str, str], ...]
@@ -92,7 +93,7 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
         measured_with=errors.facts.get(op.name, {}),
         unmeasured=_unmeasured(op, errors),
         kernel_says=_kernel_says(op),
-        written=written_definitions().get(op.name, ""),
+        written=tuple(apart(written_definitions().get(op.name, ""))),
         calls=tuple(dict.fromkeys(_called(op, planned))),
         vjp_parts=tuple(vjp_parts.items()),
         jvp_parts=tuple((name, tex) for name, tex in jvp_parts.items() if name not in vjp_parts),
@@ -103,10 +104,6 @@ def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpF
 
 
 def _unmeasured(op: OpSpec, errors: Measured) -> str:
-    if op.is_private:
-        return "formulas alone call it; its errors are part of those of the ops that do."
-    if op.composite is None and not op.differentiable_params:
-        return "it has no derivative."
     return f"{errors.left.get(op.name, 'no digits are known of it')}."
 
 
@@ -134,6 +131,21 @@ def written_definitions() -> dict[str, str]:
     text = Path(__file__).with_name("definitions.yaml").read_text(encoding="utf-8")
     found: dict[str, str] = yaml.safe_load(text)
     return found
+
+
+def apart(tex: str) -> Iterator[str]:
+    r"""Cut a formula at each `\quad` outside of braces and environments: lines break there."""
+    depth, start = 0, 0
+    for found in re.finditer(r"\\(begin|end|quad)\b|\\[{}]|[{}]", tex):
+        match found[0]:
+            case "{" | r"\begin":
+                depth += 1
+            case "}" | r"\end":
+                depth -= 1
+            case r"\quad" if not depth:
+                yield tex[start : found.start()].strip()
+                start = found.end()
+    yield from filter(None, [tex[start:].strip()])
 
 
 def _parts(rules: Iterable[object], table: Table) -> Iterator[tuple[str, str]]:

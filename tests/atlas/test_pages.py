@@ -12,7 +12,7 @@ from atlas.along import along_picture
 from atlas.benchmarks import benchmarks_page, plot
 from atlas.compiled import c_of
 from atlas.errors import errors_picture
-from atlas.facts import OpFacts, facts_of, written_definitions
+from atlas.facts import OpFacts, apart, facts_of, written_definitions
 from atlas.mathml import mathml
 from atlas.pages import TITLES, index_page, op_page, private_page, spellings
 from atlas.second import second_derivatives
@@ -28,6 +28,7 @@ FAR = along([-1.0, 0.0, 3.0, 1e9], [0.0, 1e-10, None, math.inf])
 ERRORS = Measured(
     {"relu": [Row("VJP of self", "float32", "", {"gradspec": 0.0, "JAX": None}, 2e-6)]},
     {"relu": [Along("VJP of self", "float32", "", {"gradspec": FAR, "JAX": FAR[::-1]})]},
+    left={"linalg_eig": "no symbols stand for its roots"},
     facts={"relu": {"date": "2026-01-02", "numpy": "2"}},
 )
 
@@ -81,7 +82,7 @@ def test_a_composite_shows_the_gradients_of_its_parts(planned: Plan) -> None:
 
 
 def test_a_page_says_why_there_are_no_errors(facts: dict[str, OpFacts]) -> None:
-    assert "measured</a>: formulas alone call it" in page(facts, "_threshold_backward")
+    assert "measured</a>: no symbols stand for its roots." in page(facts, "linalg_eig")
     assert "measured</a>: no digits are known of it" in page(facts, "sort")
     assert "2026-01-02; numpy 2" in page(facts, "relu")
 
@@ -288,6 +289,16 @@ def test_every_kernel_that_defines_an_op_has_a_formula(table: Table) -> None:
     assert {*written_definitions()} == defined
     for name, tex in written_definitions().items():
         assert "\\" not in re.sub("<[^>]*>", "", mathml(tex)), name
+
+
+def test_long_definitions_break_where_a_part_ends() -> None:
+    cases = r"\begin{cases} a & b \quad c \end{cases}"
+    assert [*apart(rf"y = {cases}, \quad s \text{{{{x}} \quad}} \quad \{{ t")] == [
+        rf"y = {cases},",
+        r"s \text{{x} \quad}",
+        r"\{ t",
+    ]
+    assert [*apart("")] == []
 
 
 def test_the_picture_in_the_tutorial_is_that_of_its_program() -> None:
