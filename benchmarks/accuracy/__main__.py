@@ -32,12 +32,13 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "accuracy.md"
 @click.option("--thin", default=3, show_default=True, help="Look at every THIN-th point.")
 @click.option("--jobs", default=-1, help="Processes; one for each core unless given.")
 @click.option("--write", is_flag=True, help="Put the tables into docs/accuracy.md.")
-@click.option("--calls", is_flag=True, help="Look at calls of the ops that are not elementwise.")
+@click.option("--calls", is_flag=True, help="Look at calls of the ops that are not swept.")
 def main(ops: tuple[str, ...], thin: int, jobs: int, write: bool, calls: bool) -> None:
     """Compare the errors of gradspec with those of PyTorch, JAX, autograd and MyGrad.
 
     All elementwise ops are swept, or some (OPS), at the points of `gradspec lint`, which says what
-    is wrong with ours. Libraries that are not installed are left out.
+    is wrong with ours. Libraries that are not installed are left out. Calls of some ops replace
+    what was measured of these before.
     """
     console = Console()
     table = load_table(builtin_spec())
@@ -67,7 +68,9 @@ def main(ops: tuple[str, ...], thin: int, jobs: int, write: bool, calls: bool) -
 
 
 def _look_at_calls(table: Table, names: tuple[str, ...], jobs: int, console: Console) -> None:
-    chosen = [op for op in ops_called(table) if not names or op.signature.name in names]
+    chosen = [
+        op for op in ops_called(table) if not names or {op.name, op.signature.name} & {*names}
+    ]
     tasks = joblib.Parallel(jobs, return_as="generator")(
         joblib.delayed(_called)(op) for op in chosen
     )
@@ -81,7 +84,8 @@ def _look_at_calls(table: Table, names: tuple[str, ...], jobs: int, console: Con
         else:
             found.append(outcome)
     if not names:
-        write_calls(found, left, machine.describe(), CALLS)
+        CALLS.unlink(missing_ok=True)
+    write_calls(found, left, machine.describe(), CALLS)
 
 
 def _called(op: OpSpec) -> Called | str:

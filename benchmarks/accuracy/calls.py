@@ -1,4 +1,4 @@
-"""Ops that are not elementwise: a call of each, at many sizes of its first argument.
+"""Ops that are not swept: a call of each, at many sizes of its first argument.
 
 Exact are the proved rules on the rational numbers that the floats are. An error is relative to the
 largest element of a result: smaller ones of a product of matrices have no digits of their own.
@@ -6,6 +6,7 @@ largest element of a result: smaller ones of a product of matrices have no digit
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +19,10 @@ from gradspec_codegen.audit.questions import Array
 from gradspec_codegen.audit.reference import (
     Setting,
     has_complex,
+    is_small,
     outputs_of,
     rational,
-    settings_of,
+    setting_of,
     weights_like,
 )
 from gradspec_codegen.lint.computed import Quantity
@@ -28,6 +30,7 @@ from gradspec_codegen.lint.subjects import subjects
 from gradspec_codegen.lint.sweep import BOUNDS
 from gradspec_codegen.prove.deadline import TimeUp, time_limit
 from gradspec_codegen.prove.identities.compositions import Composition, Directions
+from gradspec_codegen.prove.identities.run import Call as Run
 from gradspec_codegen.prove.identities.run import Leaf
 from gradspec_codegen.prove.inputs import domain
 from gradspec_codegen.prove.inputs.draw import examples_of
@@ -39,14 +42,16 @@ from gradspec_codegen.spec.model import OpSpec, Table
 from .along import along
 from .called import CALLED, Call
 
-SECONDS: Final = 2.0
+SECONDS: Final = 5.0
 """The time for the exact values of one op."""
 
-_SLOW: Final = ("igamma", "igammac", "special_zeta")
+_SLOW: Final = ("igamma", "igammac", "special_zeta", "_igamma_derivative", "_gamma_quantile")
 """Functions that mpmath sums for minutes, in steps that nothing interrupts."""
 
 _EXPONENTS: Final = (0, -26, -20, -13, -7, 4, 9, 13)
 """Of two, by which the argument is scaled, so that it stays what a float can hold; 0 first."""
+
+_WHOLE: Final = "its results are whole numbers or truth values, of which nothing is rounded"
 
 _SAME: Final = 1e-6
 """The relative error below which a library's function is the same."""
@@ -55,6 +60,11 @@ _NEXT_TO_ONE: Final = 0.99937
 
 _DIGITS: Final = (60, 110)
 _AGREEMENT: Final = mpmath.mpf("1e-25")
+
+
+class _NoSymbols(Exception):
+    """A call gave floats, where exact numbers were to come out."""
+
 
 Exact = dict[Quantity, list[Any]]
 """By quantity: the elements of all outputs, or of one gradient."""
@@ -86,21 +96,17 @@ class Called:
 
 
 def ops_called(table: Table) -> list[OpSpec]:
-    """The ops that users call, that have derivatives, and that are not swept."""
+    """The ops that are not swept, those that formulas alone call among them."""
     swept = {subject.op.name for subject in subjects(table, table)}
-    return [
-        op
-        for op in table.ops
-        if op.name not in swept
-        and not op.is_private
-        and (op.composite is not None or op.differentiable_params)
-    ]
+    return [op for op in table.ops if op.name not in swept]
 
 
 def measure(op: OpSpec) -> Called | str:
     """The errors of an op in every library that has it, or why there are none."""
     if op.signature.name in _SLOW:
-        return "its exact values take minutes"
+        return "its exact values take minutes each; tests compare it with mpmath at some points"
+    if op.proof == "numeric":
+        return op.proof_reason
     with np.errstate(all="ignore"):
         start = _start(op)
         return start if isinstance(start, str) else _measure(op, start)
@@ -116,15 +122,17 @@ def _measure(op: OpSpec, start: Setting) -> Called | str:
                     exact[exponent] = setting, _exact(op, setting)
     except TimeUp:
         pass  # what is there is measured
+    except _NoSymbols:
+        return "it is called with plain numbers, which no symbols stand for"
     except Exception as error:
         if not exact:
             return f"{type(error).__name__}: {error}"
     if not exact:
-        return f"exact values take more than {SECONDS:.0f} s"
+        return f"its exact values take more than {SECONDS:.0f} s"
     found = _raced(op, dict(sorted(exact.items())))
     if not found:
-        return "every exact value is zero"
-    scaled = _leaf_name(start.leaves[0], start) if len(exact) > 1 else ""
+        return "every value of its examples is zero, of which nothing is rounded"
+    scaled = _leaf_name(_first(start), start) if len(exact) > 1 else ""
     return Called(op.name, _shown(op, start), scaled, tuple(found))
 
 
@@ -142,51 +150,86 @@ def _shown(op: OpSpec, setting: Setting) -> str:
 def _word(value: Any) -> str:
     if isinstance(value, list) and any(isinstance(item, np.ndarray) for item in value):
         return f"[{', '.join(map(_word, value))}]"
-    if isinstance(value, np.ndarray):
-        return str(list(value.shape)) if value.dtype.kind == "f" else str(value.tolist())
+    if isinstance(value, np.ndarray | np.generic):
+        shape = str(list(value.shape))
+        return {"f": shape, "c": f"complex {shape}"}.get(value.dtype.kind, str(value.tolist()))
     return repr(value)
 
 
 def _start(op: OpSpec) -> Setting | str:
-    """The first example of real numbers, of which no gradient is zero if there is one."""
-    found = []
+    """The first example of real numbers, of which no gradient is zero if there is one.
+
+    One of complex numbers, or without a gradient, if there is no other.
+    """
+    found: list[tuple[int, Setting]] = []
     for number, example in enumerate(examples_of(op)):
-        setting = None if has_complex(example) else next(settings_of(op, example, number), None)
-        if setting is not None and _has_real_outputs(op, setting):
-            for leaf in setting.leaves:
-                setting = _replaced(setting, leaf, _with_all_bits)
-            gradients = _results(_ours, op, setting, "float64")
-            if all(any(elements) for elements in gradients.values()):
-                return setting
-            found.append(setting)
-    return found[0] if found else "no small example takes real numbers to real ones, with gradients"
+        setting = setting_of(op, example, number)
+        if not is_small(setting):
+            continue
+        for leaf in _numbers(setting):
+            setting = _replaced(setting, leaf, _with_all_bits)
+        if not _outputs(op, setting):
+            continue
+        results = _results(_ours, op, setting, "float64")
+        is_complex = has_complex(example) or any(
+            array.dtype.kind == "c" for array in _outputs(op, setting).values()
+        )
+        has_gradients = len(results) > 1
+        is_alive = all(any(elements) for elements in results.values())
+        found.append((4 * (not has_gradients) + 2 * is_complex + (not is_alive), setting))
+    if not found:
+        return _WHOLE
+    return min(found, key=lambda each: each[0])[1]
 
 
-def _has_real_outputs(op: OpSpec, setting: Setting) -> bool:
-    outputs = outputs_of(op, setting).values()
-    return bool(outputs) and all(array.dtype.kind == "f" for array in outputs)
+def _outputs(op: OpSpec, setting: Setting) -> dict[str, Array]:
+    """The outputs with a gradient, or all of numbers that are rounded if none has one."""
+    if setting.leaves:
+        found = outputs_of(op, setting)
+        if found:
+            return found
+    outputs = {name: np.asarray(out.array) for name, out in Run(op, setting.floats, [])().items()}
+    return {name: array for name, array in outputs.items() if array.dtype.kind in "fc"}
+
+
+def _numbers(setting: Setting) -> list[Leaf]:
+    """The arguments that are arrays of floats or complex numbers."""
+    found = []
+    for name, value in setting.floats.items():
+        for place, item in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(item, np.ndarray | np.generic) and np.asarray(item).dtype.kind in "fc":
+                found.append((name, place))
+    return found
+
+
+def _first(setting: Setting) -> Leaf:
+    """The argument whose size is changed."""
+    return (setting.leaves or _numbers(setting))[0]
 
 
 def _with_all_bits(array: Array) -> Array:
     """The array times a number next to one: examples have few bits, and sums of these are exact."""
-    return (array * _NEXT_TO_ONE).astype(np.float32).astype(np.float64)
+    is_complex = array.dtype.kind == "c"
+    short, long = (np.complex64, np.complex128) if is_complex else (np.float32, np.float64)
+    return np.asarray(array * _NEXT_TO_ONE).astype(short).astype(long)
 
 
 def _scaled(op: OpSpec, start: Setting, exponent: int) -> Setting | None:
     """A setting with another size of its first argument; None where the domain ends before."""
     if exponent == 0:
         return start
-    name, _ = leaf = start.leaves[0]
+    if not _numbers(start):
+        return None
+    name, _ = leaf = _first(start)
     low, high = domain.bounds(name, [text for argument, text in op.domain if argument == name])
-    made = _replaced(start, leaf, lambda array: np.ldexp(array, exponent))
-    inside = _at(made, leaf) > low, _at(made, leaf) < high
-    return made if made is not start and all(each.all() for each in inside) else None
+    made = _replaced(start, leaf, lambda array: array * 2.0**exponent)
+    real = _at(made, leaf).real
+    return made if made is not start and ((real > low) & (real < high)).all() else None
 
 
 def _at(setting: Setting, leaf: Leaf) -> Array:
     value = setting.floats[leaf[0]]
-    found: Array = value[leaf[1]] if isinstance(value, list) else value
-    return found
+    return np.asarray(value[leaf[1]] if isinstance(value, list) else value)
 
 
 def _replaced(setting: Setting, leaf: Leaf, change: Callable[[Array], Array]) -> Setting:
@@ -194,9 +237,10 @@ def _replaced(setting: Setting, leaf: Leaf, change: Callable[[Array], Array]) ->
     name, place = leaf
     known = setting.exact[name]
     twin = known[place] if isinstance(known, list) else known
-    if any(e.free_symbols for e in expressions(twin).flat):
+    is_symbolic = isinstance(twin, np.ndarray) and twin.dtype == object
+    if not is_symbolic or any(e.free_symbols for e in expressions(twin).flat):
         return setting
-    made = change(_at(setting, leaf))
+    made = np.asarray(change(_at(setting, leaf)))
 
     def put(into: Any, new: Any) -> Any:
         return [*into[:place], new, *into[place + 1 :]] if isinstance(into, list) else new
@@ -211,19 +255,38 @@ def _replaced(setting: Setting, leaf: Leaf, change: Callable[[Array], Array]) ->
 def _exact(op: OpSpec, setting: Setting) -> Exact:
     """The values and gradients to more than twenty digits; None for an element without them."""
     given = {name: rational(w) for name, w in _weights(op, setting).items()}
+    kinds = _complex_ones(op, setting)
     with tracing(setting.point):
-        found = _run(op, setting.exact, setting, given)
-        return {q: [_number(e, setting.point) for a in arrays for e in a] for q, arrays in found}
+        return {
+            q: [_number(e, setting.point, q in kinds) for a in arrays for e in a]
+            for q, arrays in _run(op, setting.exact, setting, given)
+        }
 
 
-def _number(expr: Any, point: Point) -> Any:
+def _complex_ones(op: OpSpec, setting: Setting) -> set[Quantity]:
+    """The quantities that are complex: the values, and gradients by complex arguments."""
+    found: set[Quantity] = {
+        ("VJP", (_leaf_name(leaf, setting),))
+        for leaf in setting.leaves
+        if _at(setting, leaf).dtype.kind == "c"
+    }
+    if any(array.dtype.kind == "c" for array in _outputs(op, setting).values()):
+        found.add(("forward", ()))
+    return found
+
+
+def _number(expr: Any, point: Point, is_complex: bool) -> Any:
+    if isinstance(expr, np.inexact | float):
+        raise _NoSymbols
     less, more = (Point(point.values, digits).value(expr) for digits in _DIGITS)
     is_known = mpmath.isfinite(more) and abs(less - more) <= _AGREEMENT * max(abs(more), 1e-30)
-    return mpmath.mpf(mpmath.re(more)) if is_known else None
+    if not is_known:
+        return None
+    return mpmath.mpmathify(more) if is_complex else mpmath.mpf(mpmath.re(more))
 
 
 def _weights(op: OpSpec, setting: Setting) -> dict[str, Array]:
-    return {name: weights_like(array) for name, array in outputs_of(op, setting).items()}
+    return {name: weights_like(array) for name, array in _outputs(op, setting).items()}
 
 
 def _run(
@@ -234,6 +297,10 @@ def _run(
     call = Composition(op, copied, list(setting.leaves), Directions(dict(weights), {}, {}))
     outputs = call.values()
     yield ("forward", ()), [_flat(outputs[name]) for name in weights]
+    if not any(
+        Run(op, dict(values), list(setting.leaves))()[name].requires_grad for name in weights
+    ):
+        return
     for leaf, gradient in call.vjp().items():
         if gradient is not None:
             yield ("VJP", (_leaf_name(leaf, setting),)), [_flat(gradient)]
@@ -273,24 +340,30 @@ def _raced(op: OpSpec, exact: Mapping[int, tuple[Setting, Exact]]) -> list[Measu
     return found
 
 
-def _results(caller: Any, op: OpSpec, setting: Setting, dtype: str) -> dict[Quantity, list[float]]:
+def _results(
+    caller: Any, op: OpSpec, setting: Setting, dtype: str
+) -> dict[Quantity, list[complex]]:
     call = Call(
         {k: _cast(v, dtype) for k, v in setting.floats.items()},
         setting.leaves,
-        {name: w.astype(dtype) for name, w in _weights(op, setting).items()},
+        {name: _cast(w, dtype) for name, w in _weights(op, setting).items()},
     )
     return {
-        (how, by): [float(x) for array in arrays for x in np.ravel(array)]
-        for (how, by), arrays in caller(op, call, setting)
-        if all(np.asarray(array).dtype == dtype for array in arrays)
+        quantity: [x.item() for array in arrays for x in np.ravel(array)]
+        for quantity, arrays in caller(op, call, setting)
+        if all(np.asarray(array).dtype in (dtype, _COMPLEX[dtype]) for array in arrays)
     }
+
+
+_COMPLEX: Final = {"float32": "complex64", "float64": "complex128"}
 
 
 def _cast(value: Any, dtype: str) -> Any:
     if isinstance(value, list):
         return [_cast(item, dtype) for item in value]
-    is_float = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-    return value.astype(dtype) if is_float else value
+    if not isinstance(value, np.ndarray | np.generic) or value.dtype.kind not in "fc":
+        return value
+    return np.asarray(value).astype(dtype if value.dtype.kind == "f" else _COMPLEX[dtype])
 
 
 def _ours(op: OpSpec, call: Call, setting: Setting) -> Iterator[tuple[Quantity, list[Any]]]:
@@ -300,7 +373,7 @@ def _ours(op: OpSpec, call: Call, setting: Setting) -> Iterator[tuple[Quantity, 
         )
 
 
-def _error(got: Sequence[float] | None, exact: Sequence[Any], dtype: str) -> float | None:
+def _error(got: Sequence[complex] | None, exact: Sequence[Any], dtype: str) -> float | None:
     """The largest error relative to the largest element; None where that cannot be told."""
     info = np.finfo(dtype)
     if got is None or len(got) != len(exact) or None in exact:
@@ -308,6 +381,7 @@ def _error(got: Sequence[float] | None, exact: Sequence[Any], dtype: str) -> flo
     largest = max(map(abs, exact), default=mpmath.mpf(0))
     if not info.smallest_normal <= largest <= info.max:
         return None
-    if not all(map(math.isfinite, got)):
+    if not all(map(cmath.isfinite, got)):
         return math.inf
-    return float(max(abs(mpmath.mpf(g) - e) for g, e in zip(got, exact, strict=True)) / largest)
+    errors = (abs(mpmath.mpmathify(g) - e) for g, e in zip(got, exact, strict=True))
+    return float(max(errors) / largest)

@@ -125,10 +125,19 @@ def write_measured(entries: Sequence[Entry], facts: Mapping[str, str], path: Pat
 def write_calls(
     found: Sequence[Called], left: Mapping[str, str], facts: Mapping[str, str], path: Path
 ) -> None:
-    """What the pages of the atlas show of ops that are not elementwise, to two digits."""
-    ops: dict[str, Any] = {}
-    drawn: dict[str, Any] = {}
+    """What the pages of the atlas show of ops that are not swept, to two digits.
+
+    What a file of before has of other ops stays. Rows are sorted by name, whatever came last.
+    """
+    looked_at = {each.op for each in found} | {*left}
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    calls, reasons, ops, drawn = (
+        {op: row for op, row in kept.get(part, {}).items() if op not in looked_at}
+        for part in ("calls", "left", "ops", "along")
+    )
+    reasons |= left
     for each in found:
+        calls[each.op] = [each.call, each.scaled]
         for one in each.found:
             how, by = one.quantity
             of = f"{how} of {by[0]}, {one.dtype}" if by else f"{how}, {one.dtype}"
@@ -138,10 +147,11 @@ def write_calls(
             if one.along and is_drawn:
                 drawn.setdefault(each.op, {}).setdefault(of, {})[one.library] = one.along
     head = json.dumps({name: facts[name] for name in _KEPT if name in facts})
-    calls = {each.op: [each.call, each.scaled] for each in found}
-    text = f'{{"facts": {head},\n"bounds": {json.dumps(BOUNDS)},\n"calls": {_a_line_each(calls)},\n'
-    text += f'"left": {_a_line_each(left)},\n'
-    text += f'"ops": {_a_line_each(ops)},\n"along": {_a_line_each(drawn)}}}\n'
+    parts = {"calls": calls, "left": reasons, "ops": ops, "along": drawn}
+    lines = (
+        f'"{part}": {_a_line_each(dict(sorted(rows.items())))}' for part, rows in parts.items()
+    )
+    text = f'{{"facts": {head},\n"bounds": {json.dumps(BOUNDS)},\n' + ",\n".join(lines) + "}\n"
     path.write_text(text, encoding="utf-8")
 
 

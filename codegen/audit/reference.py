@@ -88,36 +88,55 @@ def _kind(given: Any) -> str:
 
 
 def settings_of(op: OpSpec, example: Example, number: int) -> Iterator[Setting]:
-    """Two witnesses of an example, and variations of the first."""
+    """Two witnesses of an example, and variations of the first; none without a gradient."""
     inputs = build(op, example)
-    leaves = tuple(leaf for leaf in differentiable_leaves(op, inputs) if not _is_refused(op, leaf))
-    factored = {name for name, given in example.args if _kind(given) in FACTORIZATIONS}
-    symmetric = frozenset(n for n, given in example.args if _kind(given) in ("cholesky", "eigh"))
+    factored = _factored(example)
     for turn in range(2):
-        rng = random.Random(f"{op.name} {number} {turn}")
-        point = inputs.draw(rng)
-        floats = {k: _short(numeric(v, point), k not in factored) for k, v in inputs.values.items()}
-        floats = as_meant(op, floats)
-        setting = Setting(
-            floats,
-            {k: _exact(v, floats[k], k in factored) for k, v in inputs.values.items()},
-            point,
-            leaves,
-            symmetric,
-            GENERIC,
-            "",
-        )
-        if leaves and max(np.size(a) for a in _arrays(floats)) <= _BIGGEST:
+        setting = _witness(op, example, inputs, f"{number} {turn}")
+        if setting.leaves and is_small(setting):
             yield setting
             if turn == 0:
                 yield from _varied(op, inputs, setting, factored)
-                if symmetric:
+                if setting.symmetric:
                     yield replace(
                         setting,
                         symmetric=frozenset(),
                         kind=TRIANGLE,
                         where="one half of a symmetric matrix moves",
                     )
+
+
+def setting_of(op: OpSpec, example: Example, number: int) -> Setting:
+    """The first witness of an example, also of one without a gradient."""
+    return _witness(op, example, build(op, example), f"{number} 0")
+
+
+def is_small(setting: Setting) -> bool:
+    """Return whether programs can show the arguments of a call."""
+    return max(map(np.size, _arrays(setting.floats)), default=0) <= _BIGGEST
+
+
+def _factored(example: Example) -> set[str]:
+    """The arguments that are given by their factors."""
+    return {name for name, given in example.args if _kind(given) in FACTORIZATIONS}
+
+
+def _witness(op: OpSpec, example: Example, inputs: Inputs, seed: str) -> Setting:
+    leaves = tuple(leaf for leaf in differentiable_leaves(op, inputs) if not _is_refused(op, leaf))
+    factored = _factored(example)
+    symmetric = frozenset(n for n, given in example.args if _kind(given) in ("cholesky", "eigh"))
+    point = inputs.draw(random.Random(f"{op.name} {seed}"))
+    floats = {k: _short(numeric(v, point), k not in factored) for k, v in inputs.values.items()}
+    floats = as_meant(op, floats)
+    return Setting(
+        floats,
+        {k: _exact(v, floats[k], k in factored) for k, v in inputs.values.items()},
+        point,
+        leaves,
+        symmetric,
+        GENERIC,
+        "",
+    )
 
 
 def _is_refused(op: OpSpec, leaf: Leaf) -> bool:
