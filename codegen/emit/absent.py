@@ -51,6 +51,8 @@ class _Part:
     """It is there if any of these is."""
     is_safe: bool = True
     """True if `expr` is None where the part is absent; otherwise it must not be computed then."""
+    is_asked: bool = False
+    """True if it asks for the shape or the dtype alone of what may be absent: `grad.dtype`."""
 
 
 def without_absent(
@@ -99,6 +101,8 @@ class _Rewriting:
         self._resolver = resolver
         self._locals: dict[str, frozenset[str]] = {}
         """The locals that may be absent, and what is enough for each to be there."""
+        self._answered: set[str] = set()
+        """Those of them that are shapes and dtypes."""
 
     # ---- statements
 
@@ -135,8 +139,10 @@ class _Rewriting:
         self._kinds |= dict(zip(targets, kinds, strict=True))
         for target, part in zip(targets, parts, strict=True):
             self._locals.pop(target, None)
+            self._answered.discard(target)
             if not self._is_there(part):
                 self._locals[target] = part.needs
+                self._answered |= {target} if part.is_asked else set()
             elif part.absent is not None:
                 self._locals[target] = self._all
         return dataclasses.replace(statement, value=new)
@@ -179,6 +185,13 @@ class _Rewriting:
         unsure = {place: part for place, part in parts.items() if _is_unsure(part)}
         if not unsure:
             return _Part(expr)
+        if _is_question(expr) and len(unsure) == 1:
+            ((place, part),) = unsure.items()
+            asked = with_parts(expr, {place: part.expr})
+            return dataclasses.replace(part, expr=asked, is_safe=False, is_asked=True)
+        if all(part.is_asked for part in unsure.values()):
+            return self._of_answers(expr, tuple(unsure.values()))
+        unsure = _without_answers(unsure)
         if isinstance(expr, ir.Call) and expr.function not in HELPERS:
             return self._call(expr, unsure)
         if len(unsure) > 1 or not is_linear_at(expr, *unsure):
@@ -192,7 +205,14 @@ class _Rewriting:
         primal = self._unsure.get(name.id)
         if primal is not None and self._kinds.get(name.id) == "tensors":
             return _Part(ir.Call("?fill", (name, primal)), test, needs, is_safe=False)
-        return _Part(name, test, needs)
+        return _Part(name, test, needs, is_asked=name.id in self._answered)
+
+    def _of_answers(self, expr: ir.Expr, parts: tuple[_Part, ...]) -> _Part:
+        """What reads shapes and dtypes alone: it has a meaning where all that is asked is there."""
+        first, *others = parts
+        if any(part.needs != first.needs for part in others):
+            self._refuse(expr)
+        return dataclasses.replace(first, expr=expr, is_safe=False)
 
     def _around(self, expr: ir.Expr, values: dict[str, ir.Expr], part: _Part) -> _Part:
         """Something linear of one part: absent where that is."""
@@ -201,6 +221,9 @@ class _Rewriting:
     def _sum(self, expr: ir.Binary, left: _Part, right: _Part) -> _Part:
         if not _is_unsure(left) and not _is_unsure(right):
             return _Part(expr)
+        asked = tuple(part for part in (left, right) if part.is_asked)
+        if asked and all(part.is_asked or not _is_unsure(part) for part in (left, right)):
+            return self._of_answers(expr, asked)
         if not (_is_unsure(left) and _is_unsure(right)):
             self._refuse(expr)
         operands = (self._settled(left), self._settled(right))
@@ -245,7 +268,8 @@ class _Rewriting:
         if any(part.absent != unsure[0].absent for part in unsure):
             self._refuse(arg)
         made = dataclasses.replace(arg, items=tuple(part.expr for part in parts))
-        return _Part(made, unsure[0].absent, unsure[0].needs, is_safe=False)
+        is_asked = all(part.is_asked for part in unsure)
+        return _Part(made, unsure[0].absent, unsure[0].needs, is_safe=False, is_asked=is_asked)
 
     def _call(self, call: ir.Call, unsure: dict[str, _Part]) -> _Part:
         """Rewrite a call: linear in one part, as the proof shows; a placement of several."""
@@ -345,6 +369,23 @@ def is_placement(op: OpSpec, given: Iterable[str]) -> bool:
 
 def _is_unsure(part: _Part) -> bool:
     return part.absent is not None
+
+
+def _is_question(expr: ir.Expr) -> bool:
+    """Return whether an expression asks something of a tensor that its elements do not decide."""
+    return isinstance(expr, ir.Attribute) or (
+        isinstance(expr, ir.Call) and expr.function in HELPERS
+    )
+
+
+def _without_answers(unsure: dict[str, _Part]) -> dict[str, _Part]:
+    """Parts without those that ask for the shape or the dtype of another: both are absent then."""
+    others = [part.needs for part in unsure.values() if not part.is_asked]
+    return {
+        place: part
+        for place, part in unsure.items()
+        if not part.is_asked or not any(needs <= part.needs for needs in others)
+    }
 
 
 def _if_absent(part: _Part, nothing: ir.Expr) -> ir.Expr:

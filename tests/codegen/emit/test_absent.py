@@ -115,6 +115,20 @@ SPEC = textwrap.dedent("""\
   examples:
     - {self: [2], factor: [2]}
 
+- name: ends(Tensor self, Tensor factor) -> (Tensor low, Tensor high)
+  doc: The smallest element, and the largest times a factor.
+  requires: self.ndim > 0 and factor.ndim == 0
+  forward: amin(self, [0]), amax(self, [0]) * factor
+  self: |
+    dtype, dims = grad_high.dtype, grad_low.ndim + 1
+    lowest, highest = self == low, self == amax(self, [0])
+    by_low = lowest * (grad_low / sum(lowest, [dims - dims], dtype=grad_low.dtype))
+    by_high = grad_high * factor / sum(highest, [0], dtype=dtype)
+    return by_low + highest * by_high
+  factor: _sum_to_size(grad_high * amax(self, [0]), factor.shape)
+  examples:
+    - {self: [3], factor: []}
+
 - name: unwritten(Tensor self, Tensor other, Tensor third) -> Tensor
   doc: A product, of which one gradient has been forgotten.
   forward: self * other * third
@@ -206,6 +220,20 @@ def test_cotangents_of_outputs_that_nobody_used(shares: ModuleType, create_graph
     times = shares.both(x, factor)[0]
     grads = gs.autograd.grad(times.sum(), (x, factor), create_graph=create_graph)
     assert [grad.tolist() for grad in grads] == [[3.0, inf], [inf, 2.0]]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_dtypes_of_cotangents_that_are_absent(shares: ModuleType, create_graph: bool) -> None:
+    """What asks for the dtype of a gradient has a meaning only where that is there, as it has."""
+    x, factor = tensor(1.0, 5.0, 1.0).requires_grad_(), tensor(2.0)[0].requires_grad_()
+    low, high = shares.ends(x, factor)
+    (grad,) = gs.autograd.grad(low, x, create_graph=create_graph)
+    assert grad.tolist() == [0.5, 0.0, 0.5]
+    grads = gs.autograd.grad(high, (x, factor), create_graph=create_graph)
+    assert [each.tolist() for each in grads] == [[0.0, 2.0, 0.0], 5.0]
+    low, high = shares.ends(x, factor)
+    (grad,) = gs.autograd.grad(low + high, x, create_graph=create_graph)
+    assert grad.tolist() == [0.5, 2.0, 0.5]
 
 
 def test_a_derivative_that_nobody_has_written(shares: ModuleType) -> None:
