@@ -35,6 +35,7 @@ from .spec.model import OpSpec, Table
 from .spec.own_kernels import MODULE, OwnKernels, read_own_kernels
 from .target import NUMPY, Target, builtin_spec, plain
 from .targets.frameworks import framework
+from .targets.installed import too_old
 from .targets.package import FrameworkPackage
 
 
@@ -112,6 +113,8 @@ class Outcome:
     entries: dict[str, lock.Entry]
     """Entries of the lock for all ops."""
     wrote: bool
+    unknown: tuple[str, ...] = ()
+    """Sentences about what nobody could check."""
 
 
 class ProofFailure(Exception):
@@ -194,8 +197,15 @@ def _emitted(target: Target, table: Table, ops: Known) -> FrameworkPackage:
     """The ops for another framework. Raises SpecError for all that it lacks."""
     everything = Table((*(ops.base.ops if ops.base else ()), *table.ops))
     origin = OriginView(target.command, target.source)
-    package = FrameworkPackage(table, everything, framework(target.framework), origin)
-    package.files({})
+    chosen = framework(target.framework)
+    package = FrameworkPackage(table, everything, chosen, origin, target.folders)
+    found = [] if (old := too_old(chosen)) is None else [old]
+    try:
+        package.files({})
+    except SpecError as error:
+        found += error.diagnostics
+    if found:
+        raise SpecError(found)
     return package
 
 
@@ -250,7 +260,8 @@ def generate(
             kept.forget(target)
     if certify is not None and lines is not None:
         certify(planned, lines)
-    return Outcome(verdicts, entries, wrote)
+    unknown = planned.emitted.unknown if planned.emitted is not None else ()
+    return Outcome(verdicts, entries, wrote, unknown)
 
 
 def _worker_for(target: Target) -> AbstractContextManager[None]:

@@ -39,6 +39,14 @@ class Target:
     """The framework that the package is for: `numpy` for gradspec's own runtime."""
 
     @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders in which modules that a spec names are looked for, besides Python's path."""
+        above = [] if self.out is None else [self.out.parent]
+        while above and (above[-1] / "__init__.py").is_file():
+            above.append(above[-1].parent)
+        return tuple(dict.fromkeys([self.spec.resolve().parent, *above[-1:], Path.cwd()]))
+
+    @property
     def lock(self) -> Path | None:
         """The proofs lie in the package; those of gradspec's own table beside the table."""
         if not self.is_extension:

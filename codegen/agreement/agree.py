@@ -5,11 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ..certification import named_ops
-from ..diagnostics import Diagnostic, Span, SpecError
+from ..diagnostics import Diagnostic, SpecError
 from ..emit.views import OriginView
 from ..emit.write import staged
 from ..pipeline import Plan, plan
@@ -17,6 +16,7 @@ from ..prove.workers import LocalPool
 from ..spec.model import OpSpec, Table
 from ..target import Target
 from ..targets.frameworks import Framework, framework
+from ..targets.installed import check_installed
 from ..targets.package import FrameworkPackage
 from .worker import Agreement, Emitted, agree_in_worker
 
@@ -40,7 +40,7 @@ def agreements(
     check_installed(chosen)
     planned = plan(target)
     ops = named_ops(planned, names) if names else list(planned.table.ops)
-    with _emitted(planned, ops, chosen, whole=target.is_extension) as (items, refused):
+    with _emitted(planned, ops, chosen, target) as (items, refused):
         begin(len(items))
         found: dict[str, Agreement] = {}
         with staged(planned.built.files, planned.verbatim) as staging:
@@ -51,36 +51,20 @@ def agreements(
     return [found[op.name] for op, _ in items], refused
 
 
-def check_installed(framework: Framework) -> None:
-    """Raise SpecError where a framework is absent, or older than the code that is emitted."""
-    wanted = f"`pip install '{framework.name}>={framework.version}'`"
-    place = Span("--target", 1, 1, len(framework.name))
-    try:
-        found = version(framework.name)
-    except PackageNotFoundError:
-        message = f"{framework.title} is not installed here, and the emitted code is to be run"
-        raise SpecError([Diagnostic("GS088", place, message, wanted)]) from None
-    if _numbers(found) < _numbers(framework.version):
-        message = f"{framework.title} {found} is older than {framework.version}"
-        raise SpecError([Diagnostic("GS088", place, message, wanted)])
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".")[:2])
-
-
 @contextmanager
 def _emitted(
-    planned: Plan, ops: list[OpSpec], chosen: Framework, *, whole: bool
+    planned: Plan, ops: list[OpSpec], chosen: Framework, target: Target
 ) -> Iterator[tuple[list[tuple[OpSpec, Emitted]], list[Diagnostic]]]:
     """The ops in packages on disk, gone when the block ends, and why some are not there."""
     origin = OriginView("gradspec prove", "a proof")
+    whole = target.is_extension
+    folders = target.folders if whole else ()
     refused: list[Diagnostic] = []
     items: list[tuple[OpSpec, Emitted]] = []
     with tempfile.TemporaryDirectory(prefix="gradspec-", ignore_cleanup_errors=True) as name:
         for number, table in enumerate([planned.table] if whole else [Table((op,)) for op in ops]):
             folder = Path(name) / f"package_{number}"
-            package = FrameworkPackage(table, planned.everything, chosen, origin)
+            package = FrameworkPackage(table, planned.everything, chosen, origin, folders)
             try:
                 files = package.files({})
             except SpecError as error:
@@ -92,7 +76,7 @@ def _emitted(
             for file, text in files.items():
                 (folder / file).write_text(text, encoding="utf-8")
             items += (
-                (op, Emitted(chosen.name, folder, op.family, package.function(op)))
+                (op, Emitted(chosen.name, folder, op.family, package.function(op), folders))
                 for op in ops
                 if op in table.ops
             )

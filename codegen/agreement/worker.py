@@ -30,6 +30,8 @@ class Emitted:
     folder: Path
     module: str
     function: str
+    folders: tuple[Path, ...] = ()
+    """Where modules of the user's are, besides Python's path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ def _compared(spec: OpSpec, emitted: Emitted) -> Agreement:
     from . import on_jax, on_torch
     from .questions import questions
 
+    sys.path += [str(folder) for folder in emitted.folders if str(folder) not in sys.path]
     module = _imported(emitted.folder).get(emitted.module)
     if module is None:
         return Agreement(spec.name, problems=(f"there is no module `{emitted.module}`",))

@@ -149,7 +149,7 @@ def refuted(failure: ProofFailure, target: Target, *, as_json: bool) -> NoReturn
 
 def _texts(target: Target) -> dict[str, str]:
     """Return the texts in which mistakes in options are shown."""
-    return {"--out": target.named}
+    return {"--out": target.named, "--target": target.framework}
 
 
 def _check(target: Target, as_json: bool) -> None:
@@ -186,6 +186,8 @@ def _report(outcome: Outcome, target: Target, seconds: float) -> None:
     click.echo(f"{total} {'op' if total == 1 else 'ops'}: {states}; {new}, in {seconds:.1f} s.")
     verb = "Wrote" if outcome.wrote else "Unchanged:"
     click.echo(f"{verb} {shown_path(target.out or target.spec)}")
+    for sentence in outcome.unknown:
+        click.echo(f"warning: {sentence}", err=True)
     for verdict in outcome.verdicts:
         for note in verdict.notes:
             if note.startswith(LOST):
@@ -209,5 +211,6 @@ def _report_json(outcome: Outcome, seconds: float) -> None:
                 for entry in outcome.entries.values()
             ],
             "proved_now": [verdict.to_json() for verdict in outcome.verdicts],
+            "unknown": list(outcome.unknown),
         }
     )

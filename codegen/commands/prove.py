@@ -165,7 +165,7 @@ def _compare(
         click.echo(f"{unknown} {unknown.help}".strip(), err=True)
         sys.exit(1)
     except SpecError as error:
-        fail(error, as_json=as_json)
+        fail(error, as_json=as_json, texts={"--target": framework})
     except KeyboardInterrupt:
         interrupted()
     different = [agreement for agreement in found if agreement.problems]

@@ -27,6 +27,7 @@ from .model import (
     Rule,
     Signature,
     TangentRule,
+    TargetKernel,
 )
 from .plain_numbers import with_plain_numbers
 from .shared_locals import completed
@@ -392,7 +393,7 @@ class _EntryReader:
         value = dict(self._of_target("torch")).get("custom_op")
         return value is not None and bool(read_flag("custom_op", value, self._report))
 
-    def target_kernels(self) -> tuple[tuple[str, str], ...]:
+    def target_kernels(self) -> tuple[TargetKernel, ...]:
         """The function that computes the op, by framework."""
         found = []
         for framework in ("torch", "jax"):
@@ -403,7 +404,7 @@ class _EntryReader:
             if not all(map(str.isidentifier, words := text.value.split("."))) or len(words) < 2:
                 message = f"`{text.value}` is no function of a module"
                 self._report.error("GS010", text.span, message, "`kernel: my_kernels.softcap`")
-            found.append((framework, text.value))
+            found.append(TargetKernel(framework, text.value, text.span))
         return tuple(found)
 
     def _of_target(self, framework: str) -> list[tuple[str, Located]]:

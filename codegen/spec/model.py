@@ -216,6 +216,16 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True)
+class TargetKernel:
+    """A function of a module of the user's that computes an op in a framework."""
+
+    framework: str
+    function: str
+    """With its module: `my_kernels.softcap`."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class OpSpec:
     """One entry of the table."""
 
@@ -266,8 +276,8 @@ class OpSpec:
     """`(condition, factor of grad there)` for the breakpoints of a piecewise forward."""
     custom_op: bool = False
     """True if PyTorch is to take the op for a whole, registered with `torch.library`."""
-    target_kernels: tuple[tuple[str, str], ...] = ()
-    """`(framework, module.function)`: what computes the op there."""
+    target_kernels: tuple[TargetKernel, ...] = ()
+    """What computes the op in frameworks, where the entry names it."""
     unproved: tuple[tuple[Formula, str], ...] = ()
     """`(condition, reason)` for calls at which the gradients are not the derivatives."""
     accuracy: tuple[tuple[Formula, str], ...] = ()
@@ -342,6 +352,10 @@ class OpSpec:
             for output, flag in zip(self.signature.outputs, flags, strict=False)
             if flag and output.type.base == "Tensor"
         )
+
+    def target_kernel(self, framework: str) -> TargetKernel | None:
+        """What computes the op in a framework, if the entry names it."""
+        return next((k for k in self.target_kernels if k.framework == framework), None)
 
     def rule(self, param: str) -> Rule | None:
         """The VJP rule of one argument."""

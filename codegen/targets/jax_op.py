@@ -94,8 +94,14 @@ class _Builder:
             forward=tuple(self._forward()) if self.has_rules else (),
             jvp=tuple(self._jvp()) if self.has_rules else (),
             aliases=tuple(map(self.module.naming.alias, op.aliases)),
-            kernel_import=self.module.naming.kernel_import(dict(op.target_kernels).get("jax", "")),
+            kernel_import=self.module.naming.kernel_import(self._kernel),
         )
+
+    @property
+    def _kernel(self) -> str:
+        """The function of a module that computes the op, as the entry names it."""
+        kernel = self.op.target_kernel("jax")
+        return kernel.function if kernel else ""
 
     @property
     def _inner(self) -> str:
@@ -126,9 +132,9 @@ class _Builder:
 
     def _forward(self) -> Iterator[str]:
         assert self.op.forward is not None
-        if kernel := dict(self.op.target_kernels).get("jax"):
+        if self._kernel:
             words = ", ".join(self.spelling[p.name] for p in self.op.signature.params)
-            yield f"return {self.module.naming.kernel(kernel)}({words})"
+            yield f"return {self.module.naming.kernel(self._kernel)}({words})"
             return
         if has_kernel(self.op):
             yield self._of_kernel(self.op.forward, self.spelling)

@@ -36,7 +36,7 @@ class Naming:
             *classes,
             *(f"{name}_{part}" for name in classes for part in ("Reverse", "Formula")),
         }
-        kernels = (kernel for op in ops for _, kernel in op.target_kernels)
+        kernels = (kernel.function for op in ops for kernel in op.target_kernels)
         self._kernels: dict[str, str] = {}
         for kernel in kernels:
             module = kernel.rpartition(".")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from types import MappingProxyType
 
 from ..diagnostics import Diagnostic, Span, SpecError
@@ -16,6 +17,7 @@ from ..spec.model import OpSpec, Table
 from .frameworks import Framework
 from .jax_op import jax_op
 from .naming import Naming, function_name, used_names
+from .own_modules import Looked, look_for_kernels
 from .refusals import refusal, refusals
 from .renderer import BASE, EmittedModule, sibling
 from .sharding import SHARDING, sharded_op
@@ -50,8 +52,14 @@ class FrameworkPackage:
     """Renders the ops of a table for a framework; formulas may call `everything`."""
 
     def __init__(
-        self, table: Table, everything: Table, framework: Framework, origin: OriginView
+        self,
+        table: Table,
+        everything: Table,
+        framework: Framework,
+        origin: OriginView,
+        folders: Sequence[Path] = (),
     ) -> None:
+        """Modules of the user's are looked for in `folders`; without any, not at all."""
         self._table = table
         self._resolver = Resolver(everything)
         self._framework = framework
@@ -60,6 +68,12 @@ class FrameworkPackage:
         self._naming = Naming(table.ops)
         self._borrowed: list[OpSpec] = []
         """The ops that are defined as well, as formulas call them."""
+        self._looked = look_for_kernels(table.ops, framework, folders) if folders else Looked()
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Sentences about functions of the user's of which nobody knows whether they are there."""
+        return self._looked.unknown
 
     def files(self, proofs: Mapping[str, Entry]) -> dict[str, str]:
         """All files; `proofs` are told in the docstrings.
@@ -160,7 +174,7 @@ class FrameworkPackage:
 
     def _refused(self) -> list[Diagnostic]:
         """Refuse what no framework can be given, all at once."""
-        found = []
+        found = list(self._looked.missing)
         for op in self._table.ops:
             if len(self._table.overloads(op.signature.name)) > 1:
                 message = (

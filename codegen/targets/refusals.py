@@ -14,7 +14,7 @@ from .frameworks import Framework
 
 def refusals(op: OpSpec, framework: Framework) -> Iterable[Diagnostic]:
     """Say what of an op has no place in the code of a framework."""
-    is_computed = framework.name in dict(op.target_kernels)
+    is_computed = op.target_kernel(framework.name) is not None
     if has_kernel(op) and not (is_computed or has_its_own(op, framework)):
         message = f"`{op.name}` is defined by a kernel on NumPy's arrays"
         help = "say in `forward` what it computes, and keep `kernel` for NumPy; or name a kernel "

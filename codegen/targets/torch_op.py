@@ -219,7 +219,8 @@ class _Builder:
     @property
     def _kernel(self) -> str:
         """The function of a module that computes the op, as the entry names it."""
-        return dict(self.op.target_kernels).get("torch", "")
+        kernel = self.op.target_kernel("torch")
+        return kernel.function if kernel else ""
 
     def _call_of_kernel(self) -> str:
         words = ", ".join(self.spelling[p.name] for p in self.op.signature.params)

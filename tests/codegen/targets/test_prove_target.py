@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from gradspec_codegen.agreement import agree
 from gradspec_codegen.cli import main
+from gradspec_codegen.targets import installed
 from gradspec_codegen.targets.frameworks import FRAMEWORKS, framework
 
 SPEC = Path(__file__).with_name("kinked.yaml")
@@ -29,7 +29,7 @@ def test_a_framework_that_is_not_installed(name: str, monkeypatch: pytest.Monkey
     def absent(_: str) -> Any:
         raise PackageNotFoundError
 
-    monkeypatch.setattr(agree, "version", absent)
+    monkeypatch.setattr(installed, "version", absent)
     told = _refused("--target", name)
     assert f"error[GS088]: {framework(name).title} is not installed here" in told
     assert f"pip install '{name}>={framework(name).version}'" in told
@@ -37,7 +37,7 @@ def test_a_framework_that_is_not_installed(name: str, monkeypatch: pytest.Monkey
 
 @each
 def test_a_framework_that_is_too_old(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agree, "version", lambda _: "0.4.1")
+    monkeypatch.setattr(installed, "version", lambda _: "0.4.1")
     told = _refused("--target", name)
     title, wanted = framework(name).title, framework(name).version
     assert f"error[GS088]: {title} 0.4.1 is older than {wanted}" in told
