@@ -65,6 +65,24 @@ SPEC = """
   examples:
     - {self: [2, 2], other: [2, 2]}
 
+- name: solution(Tensor self, Tensor other) -> Tensor
+  doc: The solution of equations, twice as large.
+  requires: self.ndim == 2 and other.ndim == 1
+  forward: 2 * linalg_solve(self, other)
+  examples:
+    - {self: [2, 2], other: [2]}
+
+- name: solution_by_factors(Tensor self, Tensor factors, Tensor pivots) -> Tensor
+  doc: The solution of equations whose matrix is factorised, twice as large.
+  requires: self.ndim == 2 and factors.ndim == 2 and pivots.ndim == 1
+  forward: 2 * linalg_lu_solve(factors, pivots, self)
+  self: 2 * linalg_lu_solve(factors, pivots, grad, adjoint=True)
+  factors: non_differentiable
+  pivots: non_differentiable
+  result: 2 * linalg_lu_solve(factors, pivots, self_t)
+  examples:
+    - {self: [2, 1], factors: [2, 2], pivots: {int: [1, 2]}}
+
 - name: whole_mean(Tensor self, int[1] dim=-1) -> Tensor
   doc: A mean of squares that PyTorch takes for a whole.
   requires: self.ndim > 0
@@ -144,6 +162,24 @@ def test_second_derivatives_of_determinants() -> None:
     one = torch.ones_like(t)
     _, twice = jvp(lambda t: jvp(along, (t,), (one,))[1], (t,), (one,))
     assert twice.item() == pytest.approx(2 * (1.0 * 0.75 + 0.5 * 2.0))
+
+
+def test_solutions_below_two_vmaps() -> None:
+    """`jacfwd` maps over directions, `vmap` over matrices: PyTorch's own `lu_solve` is wrong."""
+    rng = torch.Generator().manual_seed(2)
+    matrices = torch.randn(3, 2, 2, dtype=torch.float64, generator=rng)
+    right = torch.tensor([0.5, -1.5], dtype=torch.float64)
+    bend = hessian(lambda m: OPS.solution(m, right).sin().sum())
+    torch.testing.assert_close(vmap(bend)(matrices), torch.stack([bend(m) for m in matrices]))
+    columns = torch.randn(4, 2, 1, dtype=torch.float64, generator=rng)
+
+    def solutions(matrix: torch.Tensor) -> torch.Tensor:
+        factors, pivots = torch.linalg.lu_factor(matrix)
+        found: torch.Tensor = vmap(lambda c: OPS.solution_by_factors(c, factors, pivots))(columns)
+        return found
+
+    expected = 2 * torch.linalg.solve(matrices.unsqueeze(1), columns)
+    torch.testing.assert_close(vmap(solutions)(matrices), expected)
 
 
 def test_whole_ops_with_lists_of_numbers_are_batched_and_compiled() -> None:
