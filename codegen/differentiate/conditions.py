@@ -89,6 +89,8 @@ class Conditions:
         match test:
             case Compare("<", size, Const(0)) if _is_size(size):
                 return False
+            case Compare(op, left, right) if (known := _by_numbers(op, left, right)) is not None:
+                return known
         assumed = self._assumed.get(formula_text(test))
         if assumed is None:
             raise Undecided(test)
@@ -147,6 +149,38 @@ class Conditions:
         while any(name.id in values for name in names(test)):
             test = substitute(test, values)
         return test
+
+
+_MORE_DIMENSIONS = frozenset({"stack", "unsqueeze"})
+"""Ops whose results have a dimension, whatever their arguments are."""
+
+
+def _by_numbers(op: str, left: Expr, right: Expr) -> bool | None:
+    """Which way a comparison goes that depends on numbers alone: `n - 2 == n - 1` never holds."""
+    match op, left, right:
+        case "==", Attribute(Call(function), "ndim"), Const(0) if function in _MORE_DIMENSIONS:
+            return False
+    (one, rest), (other, same) = _apart(left), _apart(right)
+    if op not in ("==", "<", "<=", ">", ">=") or rest != same:
+        return None
+    return truth(Compare(op, Const(one), Const(other)))
+
+
+def _apart(size: Expr) -> tuple[float, Expr | None]:
+    """A sum as a number and the rest of it."""
+    match size:
+        case Const(int() as number):
+            return number, None
+        case Unary("-", Const(int() as number)):
+            return -number, None
+        case Binary("+", left, right):
+            (one, first), (other, second) = _apart(left), _apart(right)
+            if first is None or second is None:
+                return one + other, second if first is None else first
+        case Binary("-", left, Const(int() as number)):
+            one, first = _apart(left)
+            return one - number, first
+    return 0, size
 
 
 def _is_size(expr: Expr) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,27 @@ def test_a_branch_that_is_not_taken_has_a_slope(tmp_path: Path) -> None:
     for op, verdict in found.values():
         assert verdict.status is Status.PROVED, verdict
         assert "where(self > " in rules_of(op)["self"]
+
+
+def test_numbers_of_dimensions_decide_conditions(tmp_path: Path) -> None:
+    """A stack is no scalar, and its last two dimensions are two: `flatten` asks for that."""
+    op = filled(
+        textwrap.dedent("""\
+        - name: turned_pairs(Tensor self, Tensor angle) -> Tensor
+          doc: Neighbours as points of a plane, turned.
+          requires: self.ndim > 0 and angle.ndim > 0 and self.shape[-1] == 2 * angle.shape[-1]
+          forward: |
+            even, odd = self[..., ::2], self[..., 1::2]
+            turned = even * cos(angle) - odd * sin(angle), even * sin(angle) + odd * cos(angle)
+            return flatten(stack(turned, -1), -2)
+          examples:
+            - {self: [4], angle: [2]}
+        """),
+        tmp_path,
+    )
+    rules = rules_of(op)
+    assert rules.keys() == {"self", "angle", "result"}
+    assert [rules[name].count("if ") for name in rules] == [0, 0, 1], "only extents of zero matter"
 
 
 def test_whole_numbers_have_no_gradient(tmp_path: Path) -> None:
