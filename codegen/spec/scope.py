@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from ..diagnostics import Report, did_you_mean
 from ..ir.nodes import Assign, Call, TextSpan
 from ..ir.walk import assigned_names, calls, free_uses, walk
+from ..ir.walk import names as names_read
 from .entry import Entry
+from .kinds import Kind, Kinds, kind_misfit, kind_of_type, kinds_of_params, misuses
 from .model import REQUIRED, Constant, Formula, NonDifferentiable, OpSpec, Param, Signature
 from .own_kernels import OwnKernels
 from .primitives import kernel, kernel_modules, primitives
@@ -22,6 +24,8 @@ class Scope:
     role: str
     """`forward`, `composite`, `batch`, `condition`, `VJP` or `JVP`."""
     names: frozenset[str]
+    differentiated: frozenset[str] = frozenset()
+    """The arguments whose gradient is computed: where it is asked for, they are given."""
 
 
 class Functions:
@@ -56,11 +60,36 @@ class Functions:
 def check_formulas(entry: Entry, functions: Functions, report: Report) -> None:
     """Report every unknown name and function, and every call that fits no overload."""
     _check_gradient_names(entry.op, report)
+    named = _kinds_of_names(entry.op)
+    optional = _optional_names(entry.op)
     for formula, scope in _formulas(entry.op):
         _check_names(formula, scope, functions, report)
         _check_assignments(formula, scope, report)
+        names = {n: kind for n, kind in named.items() if n in scope.names}
+        kinds = Kinds(names, formula.block, functions.overloads)
+        for found in misuses(formula.block, kinds, optional - scope.differentiated):
+            report.error(found.code, formula.locate(found.span), found.message, found.help)
         for call in calls(formula.block):
-            _check_call(call, formula, scope, functions, report)
+            _check_call(call, formula, scope, functions, kinds, report)
+
+
+def _optional_names(op: OpSpec) -> set[str]:
+    """The arguments that may be None, for all that `requires` says."""
+    required = {name.id for each in op.requires for name in names_read(each.formula.block)}
+    return {p.name for p in op.signature.params if p.type.is_optional} - required
+
+
+def _kinds_of_names(op: OpSpec) -> dict[str, Kind]:
+    """The kinds of all that a formula may be given."""
+    found = kinds_of_params(op.signature)
+    for param in op.signature.params:
+        if param.type.base == "Tensor":
+            found |= {f"{param.name}_{suffix}": found[param.name] for suffix in "pt"}
+    for output in op.signature.outputs:
+        if (kind := kind_of_type(output.type)) is not None:
+            names = (output.name, f"grad_{output.name}", "grads" if output.type.is_list else "grad")
+            found = dict.fromkeys(names, kind) | found
+    return found
 
 
 def _check_gradient_names(op: OpSpec, report: Report) -> None:
@@ -98,10 +127,10 @@ def _formulas(op: OpSpec) -> Iterator[tuple[Formula, Scope]]:
             yield definition, Scope(role, frozenset(params))
     for condition, _ in (*op.unproved, *op.accuracy):
         yield condition, Scope("condition", frozenset(params))
-    vjp = Scope("VJP", frozenset({*params, *outputs, *gradient_names(op)}))
-    for _, rule in op.vjps:
+    in_vjp = frozenset({*params, *outputs, *gradient_names(op)})
+    for names, rule in op.vjps:
         if isinstance(rule, Formula):
-            yield rule, vjp
+            yield rule, Scope("VJP", in_vjp, frozenset(names))
     differentiable = [
         param.name
         for param in op.signature.tensor_params
@@ -158,7 +187,7 @@ def _check_assignments(formula: Formula, scope: Scope, report: Report) -> None:
 
 
 def _check_call(
-    call: Call, formula: Formula, scope: Scope, functions: Functions, report: Report
+    call: Call, formula: Formula, scope: Scope, functions: Functions, kinds: Kinds, report: Report
 ) -> None:
     name = TextSpan(call.span.start, call.span.start + len(call.function))
     if "." in call.function:
@@ -178,7 +207,7 @@ def _check_call(
             report.error("GS036", formula.locate(call.span), message)
         return
     overloads = functions.overloads(call.function)
-    misfits = [_misfit(call, signature) for signature in overloads]
+    misfits = [_misfit(call, s) or kind_misfit(call, s, kinds) for s in overloads]
     if misfits and all(misfits):
         message = misfits[0] if len(misfits) == 1 else f"no overload of `{call.function}` fits"
         forms = " or ".join(f"`{_form(signature)}`" for signature in overloads)

@@ -19,7 +19,6 @@ import yaml
 
 from ..diagnostics import Report, Span
 from ..ir.nodes import TextSpan
-from .align import value_offsets
 
 try:
     from yaml import CSafeLoader as _Loader
@@ -33,6 +32,7 @@ _TOO_DEEP = f"nested more than {MAX_DEPTH} deep"
 _NOT_PRINTABLE = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
+_ESCAPE_WIDTHS = {"x": 4, "u": 6, "U": 10}
 _INTEGER = re.compile(r"[-+]?\d{1,30}")
 _NUMBER = re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?|[-+]?\.?inf|\.?nan")
 _WORDS: dict[str, object] = {
@@ -86,7 +86,7 @@ class Scalar:
 
     def offsets(self) -> tuple[int, ...]:
         """The offset from `start` of each character of `value`, and of its end."""
-        return value_offsets(self.value, self.source.text[self.start : self.end], self.style)
+        return _value_offsets(self.value, self.source.text[self.start : self.end], self.style)
 
     def locate(self, place: TextSpan) -> Span:
         """Find `place` of the value in the file."""
@@ -368,3 +368,52 @@ def _start(event: yaml.Event) -> int:
 def _end(event: yaml.Event) -> int:
     assert event.end_mark is not None
     return event.end_mark.index
+
+
+def _value_offsets(value: str, raw: str, style: str) -> tuple[int, ...]:
+    """For each character of `value` its offset in `raw`, and the offset of the end.
+
+    `raw` is the scalar as written, quotes and block header included. Folding turns line ends and
+    indents to blanks, so blanks are matched loosely; every other character is exact.
+    """
+    if value == raw:
+        return tuple(range(len(raw) + 1))
+    position = _first_offset(raw, style)
+    offsets: list[int] = []
+    for character in value:
+        position = _next_match(character, raw, position, style)
+        offsets.append(min(position, max(len(raw) - 1, 0)))
+        position += _width(raw, position, style)
+    return (*offsets, min(position, len(raw)))
+
+
+def _first_offset(raw: str, style: str) -> int:
+    if style in ("|", ">"):
+        return raw.find("\n") + 1
+    return len(style)
+
+
+def _next_match(character: str, raw: str, position: int, style: str) -> int:
+    """The first place from `position` on that can stand for `character`."""
+    while position < len(raw):
+        here = raw[position]
+        if here == character or (here.isspace() and character.isspace()):
+            break
+        if style == '"' and raw.startswith("\\\n", position):
+            # An escaped line end stands for nothing.
+            position += 2
+        elif here.isspace():
+            position += 1
+        else:
+            break
+    return position
+
+
+def _width(raw: str, position: int, style: str) -> int:
+    """Count the characters of `raw` that one character of the value took."""
+    pair = raw[position : position + 2]
+    if style == "'" and pair == "''":
+        return 2
+    if style == '"' and pair.startswith("\\"):
+        return _ESCAPE_WIDTHS.get(pair[1:], 2)
+    return 1
