@@ -12,7 +12,8 @@ from ..ir.nodes import Block
 from ..ir.walk import assigned_names
 from ..prove.report import derive as by_sympy
 from ..render.to_text import block_text
-from ..spec.elementwise import is_data, is_elementwise_definition
+from ..spec.data_arguments import is_data
+from ..spec.elementwise import is_elementwise_definition
 from ..spec.model import Auto, NonDifferentiable, OpSpec, Table
 from .derive import derive_jvp, derive_vjp, with_names
 from .terms import NoDerivative
@@ -93,7 +94,7 @@ def _by_steps(
     for again in (False, True):
         for param, rule in asked.items():
             try:
-                block = None if is_data(op, param) else derive_vjp(op, table, param, named)
+                block = None if is_data(op, param, table) else derive_vjp(op, table, param, named)
                 found[param] = NO_GRADIENT if block is None else _text(block)
                 blocks[param] = block
             except NoDerivative as error:
@@ -122,7 +123,7 @@ def _text(block: Block) -> str:
 def _transposed(op: OpSpec, table: Table, param: str, rule: Auto, why: NoDerivative) -> str:
     """The VJP that the JVPs belong to."""
     try:
-        found = None if is_data(op, param) else vjp_from_jvps(op, table, param)
+        found = None if is_data(op, param, table) else vjp_from_jvps(op, table, param)
         return NO_GRADIENT if found is None else _text(found)
     except NoDerivative as error:
         raise refused(op, param, rule, f"{why}, and {error}") from None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ..ir.nodes import Attribute, Binary, Call, Node, Subscript
 from ..ir.walk import walk
+from .data_arguments import is_data
 from .model import AutoElementwise, OpSpec, Table
 from .primitives import code_facts, primitives
 from .vocabulary import HELPERS
@@ -37,7 +36,7 @@ def is_elementwise_definition(op: OpSpec, table: Table) -> bool:
         return False
     if any(p.type.is_list or p.type.is_optional for p in op.signature.tensor_params):
         return False
-    if any(is_data(op, name) for name in tensors):  # which are neither promoted nor numbers
+    if any(is_data(op, name, table) for name in tensors):  # which are neither promoted nor numbers
         return False
     return all(_is_elementwise(node, table) for node in walk(formula.block))
 
@@ -68,10 +67,3 @@ def is_elementwise_op(op: OpSpec, table: Table, above: frozenset[str] = frozense
     if op.name in above:
         return False
     return all(_is_elementwise(n, table, above | {op.name}) for n in walk(op.composite.block))
-
-
-def is_data(op: OpSpec, param: str) -> bool:
-    """Return whether examples give whole numbers or flags for an argument."""
-    given = [dict(example.args).get(param) for example in op.examples]
-    kinds = [next(iter(value)) for value in given if isinstance(value, Mapping)]
-    return bool(kinds) and all(kind in ("int", "bool") for kind in kinds)

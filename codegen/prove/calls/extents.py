@@ -238,7 +238,8 @@ def larger_matrices(args: Args) -> Iterator[Args]:
             if isinstance(value, Mapping)
             else way(value)
             for name, value in args.items()
-            if isinstance(value, Mapping) or (is_ints(value) and len(value) > 1)
+            if (isinstance(value, Mapping) and all(map(is_ints, value.values())))
+            or (is_ints(value) and len(value) > 1)
         }
 
 

@@ -173,8 +173,9 @@ def _is_needed(param: Param) -> bool:
 
 
 def _ndim(given: Any) -> int:
+    """The number of dimensions; less than none for whole numbers and flags, and for factors."""
     if isinstance(given, dict):
-        return -1
+        return -2 if _is_of_factors(given) else -1
     return len(given[0]) if given and isinstance(given[0], list) else len(given)
 
 
@@ -187,7 +188,7 @@ def _candidates(spec: OpSpec) -> Iterator[Args]:
     names = [param.name for param in others]
     words = [dict(zip(names, values, strict=True)) for values in _words(others, strings)]
     seen = set()
-    for given in _tensors(tensors):
+    for given in _tensors(tensors, {*spec.differentiable_params}):
         for word in words:
             args = {param.name: (given | word)[param.name] for param in params}
             args = with_required_shapes(spec, args)
@@ -196,13 +197,26 @@ def _candidates(spec: OpSpec) -> Iterator[Args]:
                 yield args
 
 
-def _tensors(tensors: list[Param]) -> Iterator[Args]:
-    for shape in _SHAPES:
-        yield {param.name: _of_type(param, shape) for param in tensors}
-    every = (*_MIXED, *_DATA, *({kind: [2, 2]} for kind in FACTORIZATIONS))
-    mixed = itertools.product(every, repeat=len(tensors))
-    for given in sorted(mixed, key=lambda several: sum(isinstance(one, dict) for one in several)):
+def _tensors(tensors: list[Param], differentiable: set[str]) -> Iterator[Args]:
+    """Shapes, and whole numbers or flags for what has no derivative."""
+    if all(param.name in differentiable for param in tensors):
+        for shape in _SHAPES:
+            yield {param.name: _of_type(param, shape) for param in tensors}
+    factors = [{kind: [2, 2]} for kind in FACTORIZATIONS]
+    choices = (
+        (*_MIXED, *factors) if param.name in differentiable else (*_DATA, *_MIXED)
+        for param in tensors
+    )
+    for given in sorted(itertools.product(*choices), key=_count_factors):
         yield {p.name: _of_type(p, one) for p, one in zip(tensors, given, strict=True)}
+
+
+def _count_factors(several: tuple[Any, ...]) -> int:
+    return sum(map(_is_of_factors, several))
+
+
+def _is_of_factors(given: Any) -> bool:
+    return isinstance(given, dict) and {*given} <= {*FACTORIZATIONS}
 
 
 def _of_type(param: Param, given: Any) -> Any:
