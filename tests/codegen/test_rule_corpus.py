@@ -25,7 +25,8 @@ WRONG = (
     *("tripled_up_to_nine", "tripled_in_few_dimensions", "scaled_by_size"),
     *("twice_by_whole_numbers", "product_of_conditions", "chain_of_conditions"),
     *("reduced_with_bias", "scaled_product_backward", "product_of_two_precisions"),
-    *("all_finite", "sum_of_numbers", "substitution", "scaled_inverse", "inverse_or_solution"),
+    *("all_finite", "sum_of_numbers", "sum_with_factor", "sums_from_behind", "bump_of_steps"),
+    *("exponential_tower", "substitution", "scaled_inverse", "inverse_or_solution"),
     *("pearson_by_hand", "far_factor", "far_power_of_extent"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
@@ -41,7 +42,8 @@ RIGHT = (
     *("tversky", "poisson_deviance", "pearson", "right_substitution", "finite_alone"),
     *("one_line_scaled_attention", "one_line_of_numpy", "one_line_of_scipy", "one_line_slogdet"),
     *("one_line_attn_causal", "remainder_of_quotient", "two_layers"),
-    *("stable_logistic_loss", "stable_ramp", "picked_twice"),
+    *("stable_logistic_loss", "stable_ramp", "picked_twice", "entropy_of_classes", "picked_signs"),
+    *("right_sum_with_factor", "real_part_of_multiple"),
 )
 """Rules that an author would write, each of another kind."""
 

@@ -165,31 +165,37 @@ def _holds(text: str, case: Case) -> bool | None:
     None where it does not fit, or the results are those of a singular matrix.
     """
     from gradspec.batching.batched import NoFit
-    from gradspec.core.modes import no_grad
 
     try:
-        with no_grad(), np.errstate(all="ignore"):
-            outputs = run_batched(text, case)
+        outputs = _results(text, case)
     except NoFit:
         return None
     except Exception:
         return False
-    if all(_equal(outputs[name], case, name) for name in case.results[0]):
-        return True
-    return None if _is_singular(case) else False
+    return _are_equal(outputs, case)
 
 
 def _is_wrong(text: str, case: Case) -> bool:
     """Return whether a rule gives other results than the examples; where it raises, vmap loops."""
-    from gradspec.core.modes import no_grad
-
     try:
-        with no_grad(), np.errstate(all="ignore"):
-            outputs = run_batched(text, case)
+        outputs = _results(text, case)
     except Exception:
         return False
-    is_equal = all(_equal(outputs[name], case, name) for name in case.results[0])
-    return not is_equal and not _is_singular(case)
+    return _are_equal(outputs, case) is False
+
+
+def _results(text: str, case: Case) -> dict[str, Any]:
+    from gradspec.core.modes import no_grad
+
+    with no_grad(), np.errstate(all="ignore"):
+        return run_batched(text, case)
+
+
+def _are_equal(outputs: dict[str, Any], case: Case) -> bool | None:
+    """Return whether results are those one by one; None if these are of a singular matrix."""
+    if all(_equal(outputs[name], case, name) for name in case.results[0]):
+        return True
+    return None if _is_singular(case) else False
 
 
 def _is_singular(case: Case) -> bool:

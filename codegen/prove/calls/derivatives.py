@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -49,8 +50,11 @@ class CallWithDerivatives(CallWithNumbers):
             if gradient is None:
                 gradients[leaf] = np.zeros_like(at)
                 continue
-            self._fits(gradient.array, at, f"VJP of {leaf[0]}", leaf[0])
-            gradients[leaf] = gradient.array
+            array = gradient.array
+            if at.dtype.kind == "f" and (self._has_complex_number or _is_any_complex(weights)):
+                array = array.real  # as the engine takes it
+            self._fits(array, at, f"VJP of {leaf[0]}", leaf[0])
+            gradients[leaf] = array
         return gradients
 
     def _jvp(self, direction: Lines) -> dict[str, Array] | None:
@@ -86,11 +90,17 @@ class CallWithDerivatives(CallWithNumbers):
         if isinstance(error, Mismatch):
             raise error
         text = f"raises {type(error).__name__}: {error}"
+        if self._has_complex_number and "dtype" in text:
+            raise NoCall(text) from None  # products of matrices take tensors of one dtype
         is_outside = "out of bounds" in text or "out of range" in text
         is_index = is_outside and self._has_negative_indices()
         if "not implemented" in text or is_index or self.spec.is_called_by_formulas:
             raise NoCall(text) from None
         raise Mismatch(f"{what} {key}", key, text) from None
+
+    @property
+    def _has_complex_number(self) -> bool:
+        return any(isinstance(value, complex) for value in self.values.values())
 
     def _has_negative_indices(self) -> bool:
         arrays = (value for value in self.values.values() if isinstance(value, np.ndarray))
@@ -103,3 +113,7 @@ class CallWithDerivatives(CallWithNumbers):
             raise NoCall("formulas make no such call")
         kinds = f"is {found.dtype}{list(found.shape)} for {of.dtype}{list(of.shape)}"
         raise Mismatch(label, key, kinds)
+
+
+def _is_any_complex(arrays: Mapping[str, Array]) -> bool:
+    return any(array.dtype.kind == "c" for array in arrays.values())

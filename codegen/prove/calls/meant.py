@@ -65,12 +65,16 @@ def _has_length(name: str, length: int) -> Holds:
     return lambda values: len(values[name]) == length
 
 
+def _is_real(number: Any) -> bool:
+    return isinstance(number, int | float)
+
+
 def _is_positive(name: str) -> Holds:
-    return lambda values: values[name] is not None and values[name] > 0
+    return lambda values: _is_real(values[name]) and values[name] > 0
 
 
 def _is_nonnegative(name: str) -> Holds:
-    return lambda values: values[name] is not None and values[name] >= 0
+    return lambda values: _is_real(values[name]) and values[name] >= 0
 
 
 def _shape(values: Values, name: str) -> tuple[int, ...] | None:

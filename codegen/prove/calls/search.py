@@ -39,7 +39,7 @@ from .structures import (
     structures,
     unlike_extents,
     with_complex,
-    with_other_extents,
+    with_other_shapes,
     with_unlike_extents,
 )
 from .together import Together
@@ -203,7 +203,7 @@ class _Search:
         for args, bound in few:
             self._look_at_special(args, bound)
         for args in self.paths.values():
-            for larger in self._as_required(with_other_extents(self.spec, args)):
+            for larger in self._as_required(with_other_shapes(self.spec, args)):
                 self._usual(larger, 1)
         self._third_order(accepted)
 
@@ -286,30 +286,31 @@ class _Search:
     def _usual(self, args: dict[str, Any], count: int) -> bool:
         """Judge calls at usual points; return whether the op takes such calls."""
         is_call = False
-        try:
-            for values in usual_points(self.spec, args, self.rng, count):
-                is_call |= self.look_at(values, True)
-                if self.tilted:
-                    self.look_at(values | {n: _tilt(values[n]) for n in self.tilted}, True)
-        except (NoArguments, ValueError, TypeError, IndexError, np.linalg.LinAlgError):
-            pass
+        for values in self._drawn(args, count):
+            is_call |= self.look_at(values, True)
+            if self.tilted:
+                self.look_at(values | {n: _tilt(values[n]) for n in self.tilted}, True)
         if is_call:
             self.known.add(args, self.path)
         return is_call
+
+    def _drawn(self, args: dict[str, Any], count: int) -> list[dict[str, Any]]:
+        """Arguments at usual points; none if there are none of these shapes."""
+        try:
+            return list(usual_points(self.spec, args, self.rng, count))
+        except (NoArguments, ValueError, TypeError, IndexError, np.linalg.LinAlgError):
+            return []
 
     def together(self) -> None:
         """Judge calls that take several conditions together as none before."""
         most = self.calls + MOST_TOGETHER
         for args in self._as_required(self.known.calls(self.most / MOST_CALLS)):
-            try:
-                (values,) = usual_points(self.spec, args, self.rng, 1)
-            except (NoArguments, ValueError, TypeError, IndexError):
-                continue
-            if self._takes_together(values) and self.look_at(values, True):
-                self.known.add(args, self.path)
-                self._usual(with_unlike_extents(self.spec, args), 1)
-                if self.calls >= most:
-                    return
+            for values in self._drawn(args, 1):
+                if self._takes_together(values) and self.look_at(values, True):
+                    self.known.add(args, self.path)
+                    self._usual(with_unlike_extents(self.spec, args), 1)
+            if self.calls >= most:
+                return
 
     def farther(self) -> bool:
         """Judge calls that take a condition another way than those before; return whether any."""
@@ -317,17 +318,14 @@ class _Search:
         if not self.branches.missing():
             return is_any
         for args in self._as_required(farther(self.spec, self.examples, MOST_FARTHER)):
-            try:
-                (values,) = usual_points(self.spec, args, self.rng, 1)
-            except (NoArguments, ValueError, TypeError, IndexError):
-                continue
-            if self._takes_another_way(values):
-                if self.look_at(values, True):
-                    is_any = True
-                    self.known.add(args, self.path)
-                self._look_everywhere(args, FEWEST_SPECIAL)
-                if not self.branches.missing():
-                    break
+            for values in self._drawn(args, 1):
+                if self._takes_another_way(values):
+                    if self.look_at(values, True):
+                        is_any = True
+                        self.known.add(args, self.path)
+                    self._look_everywhere(args, FEWEST_SPECIAL)
+            if not self.branches.missing():
+                break
         return is_any
 
     def _takes_another_way(self, values: dict[str, Any]) -> bool:
@@ -409,7 +407,11 @@ class _Search:
             raise
         except NoSlope:
             return True
+        except NoCall:
+            return False
         except Exception:
+            if judge.outputs:
+                raise  # a fault of the judge: what the op accepts is not left out for it
             return False  # no call of the op
         self.compared += compared
         self.calls += 1
@@ -443,7 +445,7 @@ def _has_infinities(values: dict[str, Any]) -> bool:
 
 
 def _tilt(matrix: Any) -> Any:
-    return matrix + np.triu(np.full_like(matrix, 0.25), 1)
+    return matrix + np.triu(np.full_like(matrix, 0.25), 1) if np.ndim(matrix) > 1 else matrix
 
 
 def reads_one_half(spec: OpSpec, examples: tuple[Example, ...], name: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from ...ir.walk import calls
 from ...spec.model import Example, OpSpec
 from ...spec.vocabulary import FACTORIZATIONS
+from ..symbolic.complex_numbers import COMPLEX_NUMBER
 from .data import Args, all_data, data_of_numbers, other_data
 from .extents import (
     LARGEST_EXTENT,
@@ -229,13 +230,16 @@ def unlike_extents(args: Args) -> int:
     return len({size for shape in shapes for size in shape if size > 1})
 
 
-def with_other_extents(spec: OpSpec, args: Args) -> Iterator[Args]:
-    """The call with larger extents: those that fit each other still do."""
+def with_other_shapes(spec: OpSpec, args: Args) -> Iterator[Args]:
+    """The call with larger extents, of which those that fit each other still do, and with one more
+    dimension of its tensors."""
     shapes = shapes_of(spec, args)
     lists = lists_of(spec, args)
     ways: tuple[Callable[[int], int], ...] = (lambda n: n + 3, lambda n: 2 * n + 1)
     for way in ways:
         yield args | mapped(shapes, lists, way)
+    yield args | {name: [2, *shape] for name, shape in shapes.items()}
+    yield args | {name: [*shape, 3] for name, shape in shapes.items()}
 
 
 def with_unlike_extents(spec: OpSpec, args: Args) -> Args:
@@ -250,10 +254,20 @@ def has_factors(args: Args) -> bool:
 
 
 def with_complex(spec: OpSpec, args: Args) -> Iterator[Args]:
-    """The call with complex numbers for all its tensors, and for each; none if an op has none."""
+    """The call with complex numbers for all its tensors, for each, and for each number beside real
+    and complex tensors; none if an op has none."""
+    if not spec.complex:
+        return
+    numbers = (p for p in spec.signature.params if p.type.base == "Scalar" and not p.type.is_list)
+    changes: list[Args] = [{}, *({param.name: COMPLEX_NUMBER} for param in numbers)]
+    for changed in (args, *_with_complex_tensors(spec, args)):
+        yield from (changed | change for change in changes if change or changed is not args)
+
+
+def _with_complex_tensors(spec: OpSpec, args: Args) -> Iterator[Args]:
     shapes = shapes_of(spec, args)
     lists = lists_of(spec, args)
-    if lists and spec.complex:
+    if lists:
         parts = {n: [{"complex": shape} for shape in shapes] for n, shapes in lists.items()}
         yield args | parts | {name: {"complex": shape} for name, shape in shapes.items()}
     elif shapes:
@@ -261,13 +275,14 @@ def with_complex(spec: OpSpec, args: Args) -> Iterator[Args]:
 
 
 def _complex(spec: OpSpec, shapes: Args) -> Iterator[Args]:
-    """Complex numbers for all tensors, and for each."""
-    if spec.complex:
-        changed = {name: {"complex": list(shape)} for name, shape in shapes.items()}
-        yield changed
-        is_mixed = changed.keys() <= {*spec.promotes} and not spec.is_called_by_formulas
-        if len(changed) > 1 and is_mixed:
-            yield from ({name: value} for name, value in changed.items())
+    """Complex numbers for all tensors, and for each; none if an op has none."""
+    if not spec.complex:
+        return
+    changed = {name: {"complex": list(shape)} for name, shape in shapes.items()}
+    yield changed
+    is_mixed = changed.keys() <= {*spec.promotes} and not spec.is_called_by_formulas
+    if len(changed) > 1 and is_mixed:
+        yield from ({name: value} for name, value in changed.items())
 
 
 def _real(args: Args) -> Iterator[Args]:

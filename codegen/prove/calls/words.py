@@ -15,6 +15,9 @@ from .extents import LARGEST_EXTENT
 MOST_FLAGS = 5
 """So many flags are taken in all combinations."""
 
+NO_WORD = "another"
+"""A text that formulas do not mention: what is left when they have compared all that they do."""
+
 
 def flags(spec: OpSpec, args: Args) -> Iterator[Args]:
     names = [p.name for p in spec.signature.params if p.type.base == "bool" and not p.type.is_list]
@@ -35,7 +38,7 @@ def words(
         elif param.type.base == "ScalarType":
             yield from ({param.name: dtype} for dtype in ("float32", "float64"))
         elif param.type.base == "str":
-            yield from ({param.name: text} for text in strings)
+            yield from ({param.name: text} for text in (*strings, NO_WORD))
         elif param.type.base in ("int", "float", "Scalar", "SymInt"):
             yield from ({param.name: n} for n in _other_numbers(param, value, numbers))
         if param.type.is_optional and param.type.base != "Tensor":

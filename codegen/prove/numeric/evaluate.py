@@ -37,6 +37,10 @@ def context(digits: int) -> Any:
     return made
 
 
+_HUGE = 10_000
+"""Binary digits before the point: no function is evaluated at larger numbers."""
+
+
 class Point:
     """Rational values for symbols, and everything evaluated at them so far."""
 
@@ -125,7 +129,16 @@ class Point:
         function = self._functions.get(expr.func)
         if function is None:
             return self._by_sympy(expr)
-        return function(*(self.value(arg) for arg in expr.args))
+        arguments = [self.value(arg) for arg in expr.args]
+        if any(map(self._is_huge, arguments)):
+            if expr.func is sympy.exp and self._mp.re(arguments[0]) < 0:
+                return mp.mpf(0)
+            raise OverflowError
+        return function(*arguments)
+
+    def _is_huge(self, value: Any) -> bool:
+        """Return whether functions of a number take more digits than there is memory."""
+        return self._mp.isfinite(value) and value != 0 and self._mp.mag(value) > _HUGE
 
     def _tail(self, expr: sympy.Add) -> Any | None:
         """The value of `1 + erf(x)`, `1 - erf(x)` or `2 - erfc(x)`, or of a multiple of one.
@@ -151,7 +164,10 @@ class Point:
             return base ** int(expr.exp)
         if expr.exp == sympy.S.Half:
             return self._mp.sqrt(base)
-        return self._mp.power(base, self.value(expr.exp))
+        exponent = self.value(expr.exp)
+        if self._is_huge(exponent):
+            raise OverflowError
+        return self._mp.power(base, exponent)
 
     def _by_sympy(self, expr: sympy.Expr) -> Any:
         """Evaluate by sympy what the table below does not know: slower but complete."""

@@ -106,11 +106,11 @@ def complex_numbers_given(spec: OpSpec, examples: tuple[Example, ...]) -> Iterat
         return
     for param in spec.signature.params:
         if param.type.base == "Scalar" and not param.type.is_list:
-            args = dict(first.args) | {param.name: _COMPLEX_NUMBER}
+            args = dict(first.args) | {param.name: COMPLEX_NUMBER}
             yield Example(tuple(args.items()), first.span)
 
 
-_COMPLEX_NUMBER = 0.5 - 2j
+COMPLEX_NUMBER = 0.5 - 2j
 
 _OF_COMPOSITES = 2
 

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from gradspec.dispatch.registry import import_all
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.emit.package import PackageBuilder
+from gradspec_codegen.prove.calls.judge import Judge
 from gradspec_codegen.prove.deadline import TimeUp, time_limit
 from gradspec_codegen.prove.identities.op import prove_op
 from gradspec_codegen.prove.report import derive
+from gradspec_codegen.prove.report.verdict import Status
 from gradspec_codegen.spec.model import Table
 from tests.codegen.proving import own_table
 
@@ -50,6 +53,19 @@ def test_a_proof_says_what_it_was_given_up_at() -> None:
     assert not verdict.holds
     assert "given up after 0 s" in verdict.notes[-1]
     assert "`sin" in verdict.notes[-1]
+
+
+def test_a_call_that_cannot_be_judged_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of the prover must not leave out a call that the op accepts."""
+
+    def fails(judge: Judge) -> None:
+        raise TypeError("no order of complex numbers")
+
+    import_all()
+    monkeypatch.setattr(Judge, "_subsets", fails)
+    verdict = prove_op(own_table().by_name("sin"))
+    assert verdict.status is Status.ERROR
+    assert "TypeError: no order of complex numbers" in verdict.notes[-1]
 
 
 DEEP = """

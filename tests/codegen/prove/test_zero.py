@@ -10,7 +10,7 @@ import sympy
 from sympy import cosh, diff, erf, exp, log, sin, sqrt, tan, tanh
 
 from gradspec_codegen.prove.deadline import TimeUp, time_limit
-from gradspec_codegen.prove.numeric.evaluate import Point
+from gradspec_codegen.prove.numeric.evaluate import Point, is_nan
 from gradspec_codegen.prove.report.verdict import Status
 from gradspec_codegen.prove.symbolic.decisions import Decision
 from gradspec_codegen.prove.zero import residues
@@ -198,6 +198,26 @@ def test_a_tiny_difference_is_refuted() -> None:
     assert (
         compare(sin(x), sin(x) * (1 + sympy.Rational(1, 10**30)), REGION).status is Status.REFUTED
     )
+
+
+@pytest.mark.parametrize(
+    "bump",
+    [
+        exp(-(10**6) * (x - 7) ** 2),
+        2 ** (-(10**6) * (x - 7) ** 2),
+        sympy.erfc(10**6 * (x - 7) ** 2),
+    ],
+)
+def test_what_is_zero_to_all_digits_but_at_a_number_is_refuted(bump: sympy.Expr) -> None:
+    assert compare(sin(x) + bump, sin(x), REGION).status is Status.REFUTED
+
+
+def test_an_exponential_of_a_huge_number_is_nothing_or_no_number() -> None:
+    """Its digits would take all memory, at which GMP ends the process."""
+    assert WITNESS.value(exp(-exp(10**9 * x))) == 0
+    assert is_nan(WITNESS.value(exp(exp(10**9 * x))))
+    assert is_nan(WITNESS.value(sympy.sin(exp(10**9 * x))))
+    assert is_nan(WITNESS.value(sympy.Pow(x, exp(10**9 * x))))
 
 
 def test_points_stay_in_the_chamber() -> None:
