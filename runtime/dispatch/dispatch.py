@@ -17,7 +17,7 @@ import numpy as np
 from ..core.entrance import operand
 from ..core.levels import of_innermost_level
 from ..core.tensor import Tensor, wrap
-from ..core.torch_function import flattened, handle_torch_function, has_torch_function
+from ..core.torch_function import flattened, handle_torch_function, has_torch_function, type_name
 from ..dtypes.number_conversion import converted, wrapped
 from ..dtypes.promotion import (
     LAST_INTEGER,
@@ -127,7 +127,7 @@ def _wrong_type(op: Op, param: Param, position: int, value: object) -> TypeError
     expected = "tuple of Tensors" if "[]" in param.type else "Tensor"
     return TypeError(
         f"{op.function.__name__}(): argument '{param.name}' (position {position}) must be "
-        f"{expected}, not {type(value).__name__}"
+        f"{expected}, not {type_name(value)}"
     )
 
 
