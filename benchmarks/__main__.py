@@ -100,10 +100,16 @@ def main(
         return
     checked = (COMPILED.name, *baseline.REFERENCES, *baseline.REFERENCES_OF_COMPILED)
     wanted = libraries or (checked if check else tuple(LIBRARIES))
-    rows = measure(chosen(cases, quick, check), wanted, effort, console)
-    show(rows, facts, console)
     is_partial = cases or libraries or check
-    write(rows, facts, effort, RESULTS / ("partial" if is_partial else "results"), console)
+    stem = RESULTS / ("partial" if is_partial else "results")
+
+    def keep(rows: Sequence[Row]) -> None:
+        stem.parent.mkdir(exist_ok=True)
+        write_json(rows, facts, effort.name, stem.with_suffix(".json"))
+
+    rows = measure(chosen(cases, quick, check), wanted, effort, console, keep)
+    show(rows, facts, console)
+    write(rows, facts, effort, stem, console)
     if not (is_partial or quick):
         measure_sizes(wanted, facts, effort, console)
     if readme:
@@ -132,9 +138,13 @@ def case_of(row: str) -> Case:
 
 
 def measure(
-    cases: Sequence[Case], wanted: Sequence[str], effort: Effort, console: Console
+    cases: Sequence[Case],
+    wanted: Sequence[str],
+    effort: Effort,
+    console: Console,
+    keep: Callable[[Sequence[Row]], None] = lambda rows: None,
 ) -> list[Row]:
-    """All rows; a line says what is going on."""
+    """All rows; a line says what is going on, and `keep` gets what is measured so far."""
     rows: list[Row] = []
     with console.status("") as status:
         for case in cases:
@@ -146,6 +156,7 @@ def measure(
                 and name in (GRADSPEC.name, *wanted)
             ]
             rows += case.measure(libraries, effort, status.update)
+            keep(rows)
     return rows
 
 

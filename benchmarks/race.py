@@ -22,6 +22,9 @@ PAUSE = 0.25
 """Between turns, in seconds: threads of BLAS and OpenMP go on spinning for 200 ms after their work,
 and would take a core from whoever is next."""
 
+LONG_ROUND = 30.0
+"""Seconds of a round, from which on two rounds are enough."""
+
 
 @dataclass(frozen=True, slots=True)
 class Effort:
@@ -103,7 +106,8 @@ def race(
             taken = one_round(racers, number, effort.turn_seconds)
             if number == 0:
                 fitting = int(effort.seconds / taken)
-                rounds = max(effort.fewest_rounds, min(effort.rounds, fitting))
+                fewest = effort.fewest_rounds if taken < LONG_ROUND else 2
+                rounds = max(fewest, min(effort.rounds, fitting))
             number += 1
     return {racer.library.name: median(racer.times) for racer in racers}
 
