@@ -68,7 +68,7 @@ _COUNTS = ("len", "numel", "int", "float")
 _WRONG_FOR = {
     "is_complex": (*_PLAIN, Kind.TENSORS),
     "numel": (Kind.NUMBER, Kind.FLAG, Kind.TEXT, Kind.DTYPE, Kind.TENSORS),
-    "len": (Kind.TENSOR, Kind.NUMBER, Kind.FLAG, Kind.DTYPE),
+    "len": (Kind.NUMBER, Kind.FLAG, Kind.DTYPE),
     "int": (Kind.TENSOR, Kind.TENSORS, Kind.NUMBERS, Kind.TEXT, Kind.DTYPE),
     "float": (Kind.TENSOR, Kind.TENSORS, Kind.NUMBERS, Kind.TEXT, Kind.DTYPE),
 }
@@ -244,7 +244,6 @@ def _of_count(call: Call, kind: Kind | None, argument: Expr) -> Iterator[Formula
     if kind not in _WRONG_FOR[call.function]:
         return
     helps = {
-        "len": "the first extent is `.shape[0]`, the number of dimensions `.ndim`",
         "int": "elements are no plain numbers: formulas cannot depend on them so",
         "float": "elements are no plain numbers: formulas cannot depend on them so",
         "is_complex": "it asks of a tensor: a number has no dtype of its own",

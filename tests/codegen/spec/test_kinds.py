@@ -33,7 +33,7 @@ def messages(tmp_path: Path, formula: str, rules: str = "") -> list[str]:
         ("self if is_complex(alpha) else -self", "`is_complex` of a number"),
         ("self * tensors.shape[0]", "`.shape` of a list of tensors"),
         ("self * self.meta", "`.meta` of a tensor"),
-        ("self * len(self)", "`len` of a tensor"),
+        ("self * len(alpha)", "`len` of a number"),
         ("self * float(self)", "`float` of a tensor"),
         ("self * float(sum(self))", "`float` of a tensor"),
         ("self * self.shape", "`*` of a tensor and a list of numbers"),
@@ -69,6 +69,7 @@ def test_what_fails_at_every_call_is_told(tmp_path: Path, formula: str, message:
         "sum(self * self, dtype=dtype)",
         "cat(tensors[1:], -1) + tensors[0].ndim",
         "maximum(self, 0)",
+        "self * len(tensors[0])",
     ],
 )
 def test_what_works_passes(tmp_path: Path, formula: str) -> None:
