@@ -97,11 +97,12 @@ class _Patches:
     def take(self, step: int) -> None:
         """Count a mode that is entered or left, and exchange the code at the first and the last."""
         with self._lock:
-            before, self._count = self._count, self._count + step
-            if not before:
+            is_first = not self._count
+            if is_first:
                 import_all()
                 self._codes = _codes(len(OPS))
-            if not before or not self._count:
+            self._count += step  # nothing is counted where the code could not be made
+            if is_first or not self._count:
                 for function, plain, asking in self._codes:
                     function.__code__ = asking if self._count else plain
 

@@ -50,7 +50,9 @@ _OF_TYPES = {
     "ScalarType": (Kind.DTYPE, None),
 }
 
-_PLAIN = (Kind.NUMBER, Kind.NUMBERS, Kind.FLAG, Kind.TEXT, Kind.DTYPE)
+_NOT_COMPUTED_WITH = (Kind.TEXT, Kind.DTYPE)
+
+_PLAIN = (Kind.NUMBER, Kind.NUMBERS, Kind.FLAG, *_NOT_COMPUTED_WITH)
 
 _NOT_FOR = {
     (Kind.TENSOR, False): (Kind.TEXT, Kind.DTYPE, Kind.NUMBERS, Kind.TENSORS),
@@ -166,7 +168,7 @@ class Kinds:
         kinds = {self.of(left), self.of(right)}
         if kinds == {Kind.NUMBER}:
             return Kind.NUMBER
-        return Kind.TENSOR if Kind.TENSOR in kinds and not kinds & {*_PLAIN[3:]} else None
+        return Kind.TENSOR if Kind.TENSOR in kinds and not kinds & {*_NOT_COMPUTED_WITH} else None
 
     @staticmethod
     def _of_part(kind: Kind | None, is_slice: bool) -> Kind | None:
@@ -197,7 +199,7 @@ def misuses(block: Block, kinds: Kinds, optional: Collection[str]) -> Iterator[F
                 yield from _of_count(node, kinds.of(argument), argument)
             case Binary(op, left, right) if op in _ARITHMETIC:
                 yield from _of_arithmetic(node, op, kinds.of(left), kinds.of(right))
-            case Unary("-", operand) if kinds.of(operand) in (*_PLAIN[3:], Kind.NUMBERS):
+            case Unary("-", operand) if kinds.of(operand) in (*_NOT_COMPUTED_WITH, Kind.NUMBERS):
                 yield _misuse(node, f"`-` of {kinds.of(operand)}")
             case Conditional(test) | If(test):
                 yield from _of_test(test, kinds)
@@ -256,7 +258,7 @@ def _of_arithmetic(
     node: Node, op: str, left: Kind | None, right: Kind | None
 ) -> Iterator[FormulaError]:
     kinds = {left, right}
-    wrong = next((k for k in (left, right) if k in (Kind.TEXT, Kind.DTYPE, Kind.TENSORS)), None)
+    wrong = next((k for k in (left, right) if k in (*_NOT_COMPUTED_WITH, Kind.TENSORS)), None)
     if wrong is not None and not (op == "+" and left is right):
         yield _misuse(node, f"`{op}` of {wrong}")
     elif Kind.NUMBERS in kinds and Kind.TENSOR in kinds:

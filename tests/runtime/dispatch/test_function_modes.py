@@ -189,3 +189,18 @@ def test_a_program_without_modes_does_not_load_them():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert found.stdout == "False\n"
+
+
+def test_a_mode_that_could_not_be_entered_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails() -> None:
+        raise ImportError("a package of someone's")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("gradspec.function_modes.import_all", fails)
+        with pytest.raises(ImportError), Log():
+            pass
+    with Log() as log:
+        gs.sin(gs.ones(1))
+    assert log.calls == ["ones", "sin"]
