@@ -39,6 +39,28 @@ class Placed:
     level: str
     phase: int
 
+    @property
+    def is_row_map(self) -> bool:
+        """Whether it is computed for each row, and is no sum over it."""
+        return self.level == ROW and isinstance(self.operation, Map)
+
+    @property
+    def operands(self) -> list[Operand]:
+        """What the operation reads."""
+        operation = self.operation
+        return operation.operands if isinstance(operation, Map) else [operation.operand]
+
+    @property
+    def accesses(self) -> list[Access]:
+        """The memory that it reads, and that of the result."""
+        reads = [operand.access for operand in self.operands if operand.access]
+        return [*reads, self.operation.target]
+
+    @property
+    def calls(self) -> int:
+        """How many functions it calls for each point."""
+        return self.operation.formula.count("gs_") if isinstance(self.operation, Map) else 0
+
 
 @dataclass
 class Nest:
@@ -96,11 +118,10 @@ class Nest:
         here = spread(operation.dims, target.strides, dims)
         for placed in self.placed:
             other = placed.operation
-            operands = other.operands if isinstance(other, Map) else [other.operand]
-            for read in (each.access for each in operands):
+            for read in (each.access for each in placed.operands):
                 if read is None or read.root is not target.root or target.root in self.makers:
                     continue
-                if (placed.level == ROW and isinstance(other, Map)) or placed.phase > phase:
+                if placed.is_row_map or placed.phase > phase:
                     return False
                 if read.offset != target.offset or spread(other.dims, read.strides, dims) != here:
                     return False
@@ -262,7 +283,7 @@ def scheduled(operations: Iterable[Operation]) -> Schedule:
 def access_in(nest: Nest, placed: Placed, access: Access) -> Dims:
     """Return the strides of an access on the dimensions of its nest."""
     operation = placed.operation
-    if placed.level == ROW and isinstance(operation, Map):
+    if placed.is_row_map:
         rows = nest.dims[: nest.rows]
         return spread(operation.dims, access.strides, rows) + (0,) * (len(nest.dims) - len(rows))
     return spread(operation.dims, access.strides, nest.dims)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Final
@@ -14,6 +15,7 @@ from .layout import Access, Dims, mergeable
 from .memory import ROW_MAX, Memory
 from .operations import Map, Operand, Reduce
 from .scalars import C_TYPES, DType, converted, formula, identity, local_type
+from .stages import BLOCK, Pair, Stages, staged
 
 BLOCK_LENGTH: Final = 1024
 """Numbers that are added up before their sum is added to others, for the sake of rounding."""
@@ -89,15 +91,15 @@ class Writer:
     def _pays_threads(self, inner: Dims) -> bool:
         """Return whether parts of the outermost loop, which know nothing of another, are large."""
         levels = {placed.level for placed in self.nest.placed}
-        weight = sum(1 + 10 * _calls(placed) for placed in self.nest.placed)
+        weight = sum(1 + 10 * placed.calls for placed in self.nest.placed)
         if not self.dims or levels - {FULL, ROW} or prod(self.dims) * weight < SHARED_FROM:
             return False
         if self.k:
             return self.dims[0] >= 2 * (TILE if self._is_tiled and self.k == 1 else 1)
-        loop = [placed for placed in self.nest.placed if not _is_row_map(placed)]
+        loop = [placed for placed in self.nest.placed if not placed.is_row_map]
         sums = [placed for placed in loop if placed.level == ROW]
         is_one_loop = len(inner) == 1 and all(placed.phase == 0 for placed in loop)
-        before = any(_is_row_map(placed) and placed.phase < 0 for placed in self.nest.placed)
+        before = any(placed.is_row_map and placed.phase < 0 for placed in self.nest.placed)
         is_small = not sums or prod(inner) <= BLOCKS_MAX * BLOCK_LENGTH
         blocked = all(self._is_blocked(each, inner) for each in sums)
         return is_one_loop and is_small and blocked and not before
@@ -139,7 +141,7 @@ class Writer:
         nest = self.nest
         found: dict[Dims, None] = {}
         for placed in nest.placed:
-            for access in _accesses(placed):
+            for access in placed.accesses:
                 found[access_in(nest, placed, access)] = None
                 stored = self._row_strides(access.root)
                 if stored is not None:
@@ -200,7 +202,7 @@ class Writer:
 
     def _pays_tiling(self, inner: Dims) -> bool:
         """Return whether rows are taken many at a time, so that what is of rows is vectorised."""
-        maps = [placed.operation for placed in self.nest.placed if _is_row_map(placed)]
+        maps = [placed.operation for placed in self.nest.placed if placed.is_row_map]
         buffers = sum(
             count * value.dtype.itemsize
             for value, count in self.memory.rows.items()
@@ -236,8 +238,8 @@ class Writer:
         last = max(placed.phase for placed in self.nest.placed)
         for phase in range(-1, last + 1):
             here = [placed for placed in self.nest.placed if placed.phase == phase]
-            loop = [placed for placed in here if not _is_row_map(placed)]
-            maps = [placed for placed in here if _is_row_map(placed)]
+            loop = [placed for placed in here if not placed.is_row_map]
+            maps = [placed for placed in here if placed.is_row_map]
             for group in filter(None, (loop, maps)):
                 names = self._open_row(group, names, is_loop=group is loop)
                 if group is loop:
@@ -274,7 +276,7 @@ class Writer:
             self._line(f"for (long i{nr} = tile; i{nr} < stop; i{nr}++) {{")
             names, self._row_names = {}, {}
         for placed in group:
-            for operand in _operands(placed):
+            for operand in placed.operands:
                 if not operand.access:
                     continue
                 root = operand.access.root
@@ -301,7 +303,7 @@ class Writer:
     def _is_of_row(self, placed: Placed, access: Access) -> bool:
         if access.root in self.nest.makers:
             return False
-        if _is_row_map(placed):
+        if placed.is_row_map:
             return True
         strides = self._strides(access_in(self.nest, placed, access))
         return not any(strides[self.k :])
@@ -344,33 +346,71 @@ class Writer:
         blocked: list[Placed],
         names: dict[Value, str],
     ) -> None:
-        nr, length = len(self.dims) - 1, inner[-1]
-        clauses = self._clauses(sums)
-        start, last = ("from", "to") if self._is_split else ("0", str(length))
+        start, last = ("from", "to") if self._is_split else ("0", str(inner[-1]))
         if not blocked:
-            is_unrolled = not sums and self._is_of_pieces()
-            self._line(
-                f"#pragma GCC unroll {length}" if is_unrolled else f"#pragma omp simd{clauses}"
-            )
-            self._line(f"for (long i{nr} = {start}; i{nr} < {last}; i{nr}++) {{")
-            self._body(loop, names)
-            self._line("}")
+            self._loop(loop, inner[-1], (start, last), sums, names)
             return
         self._line(f"for (long block = {start}; block < {last}; block += {BLOCK_LENGTH}) {{")
         end = f"block + {BLOCK_LENGTH}"
-        if length % BLOCK_LENGTH:
+        if inner[-1] % BLOCK_LENGTH:
             end = f"({end} < {last} ? {end} : {last})"
         self._line(f"const long end = {end};")
         for placed in blocked:
             self._accumulator(placed, "")
-        self._line(f"#pragma omp simd{clauses}")
-        self._line(f"for (long i{nr} = block; i{nr} < end; i{nr}++) {{")
-        self._body(loop, names)
-        self._line("}")
+        self._loop(loop, inner[-1], ("block", "end"), sums, names)
         for placed in blocked:
             name = placed.operation.out.name
             into = f"{name}_sums[block / {BLOCK_LENGTH}] =" if self._is_split else f"{name}_all +="
             self._line(f"{into} {name}_sum;")
+        self._line("}")
+
+    def _loop(
+        self,
+        loop: list[Placed],
+        length: int,
+        ends: tuple[str, str],
+        sums: list[Placed],
+        names: dict[Value, str],
+    ) -> None:
+        """Write the innermost loop, or a part of it, from one point up to another."""
+        stages = staged(loop, self.nest) if length >= BLOCK else None
+        if stages is not None:
+            self._in_stages(stages, ends, sums, names)
+            return
+        is_unrolled = not sums and self._is_of_pieces()
+        clauses = self._clauses(sums)
+        self._line(f"#pragma GCC unroll {length}" if is_unrolled else f"#pragma omp simd{clauses}")
+        nr = len(self.dims) - 1
+        self._line(f"for (long i{nr} = {ends[0]}; i{nr} < {ends[1]}; i{nr}++) {{")
+        self._body(loop, names)
+        self._line("}")
+
+    def _in_stages(
+        self, stages: Stages, ends: tuple[str, str], sums: list[Placed], names: dict[Value, str]
+    ) -> None:
+        """Write a loop as a loop over blocks of points, and in it one for each stage."""
+        point, (start, last) = f"i{len(self.dims) - 1}", ends
+        self._line(f"for (long at = {start}; at < {last}; at += {BLOCK}) {{")
+        self._line(f"const long after = {last} - at < {BLOCK} ? {last} : at + {BLOCK};")
+        for pair in dict.fromkeys(stages.pairs.values()):
+            blocks = ", ".join(f"{name}[{BLOCK}]" for name in pair.blocks)
+            self._line(f"{C_TYPES[pair.dtype]} {blocks};")
+        for value in stages.kept:
+            self._line(f"{local_type(value.dtype)} {value.name}_kept[{BLOCK}];")
+        for stage in stages.stages:
+            for pair in stage.ready:
+                end = "f" if pair.dtype == np.float32 else ""
+                self._line(f"gs_sincos{end}({', '.join(pair.blocks)}, after - at);")
+            here = [placed for placed in sums if placed in stage.placed]
+            self._line(f"#pragma omp simd{self._clauses(here)}")
+            self._line(f"for (long {point} = at; {point} < after; {point}++) {{")
+            known = dict(names)
+            for value in stage.reads:
+                kept = f"{value.name}_kept[{point} - at]"
+                self._line(f"const {local_type(value.dtype)} {value.name} = {kept};")
+                known[value] = value.name
+            self._body(stage.placed, known, stages, stage.angles)
+            self._line("}")
         self._line("}")
 
     def _is_of_pieces(self) -> bool:
@@ -378,9 +418,9 @@ class Writer:
 
         As single numbers they stay in registers: a vector that was stored in pieces is read late.
         """
-        if prod(self.dims) > UNROLLED_MAX or any(map(_calls, self.nest.placed)):
+        if prod(self.dims) > UNROLLED_MAX or any(placed.calls for placed in self.nest.placed):
             return False
-        accesses = (access for placed in self.nest.placed for access in _accesses(placed))
+        accesses = (access for placed in self.nest.placed for access in placed.accesses)
         return any(access.root in self.memory.pieces for access in accesses)
 
     def _clauses(self, sums: list[Placed]) -> str:
@@ -449,13 +489,23 @@ class Writer:
 
     # ---- statements
 
-    def _body(self, loop: list[Placed], names: dict[Value, str]) -> None:
+    def _body(
+        self,
+        loop: list[Placed],
+        names: dict[Value, str],
+        stages: Stages | None = None,
+        angles: Sequence[Pair] = (),
+    ) -> None:
         here = dict(names)
         loads = dict(self._row_names)
+        index = f"[i{len(self.dims) - 1} - at]"
         for placed in loop:
             operation = placed.operation
             if isinstance(operation, Map):
-                self._map(placed, here, loads)
+                pair = stages and stages.pairs.get(operation)
+                self._map(placed, here, loads, pair.block_of(operation) + index if pair else "")
+                if stages and operation.out in stages.kept:
+                    self._line(f"{operation.out.name}_kept{index} = {operation.out.name};")
                 continue
             text = self._operand(placed, operation.operand, here, loads)
             if placed.level == COLUMN:
@@ -465,15 +515,24 @@ class Writer:
                 self._line(
                     f"{name} = {combine(operation.function, operation.out.dtype, name, text)};"
                 )
+        for pair in angles:
+            text = self._operand(pair.first, pair.first.operands[0], here, loads)
+            self._line(f"{pair.blocks[0]}{index} = {text};")
 
     def _map(
-        self, placed: Placed, names: dict[Value, str], loads: dict[tuple[Access, DType], str]
+        self,
+        placed: Placed,
+        names: dict[Value, str],
+        loads: dict[tuple[Access, DType], str],
+        text: str = "",
     ) -> None:
+        """Write a statement; `text` is where what its formula says has been computed."""
         operation = placed.operation
         assert isinstance(operation, Map)
         out = operation.out
-        operands = [self._operand(placed, each, names, loads) for each in operation.operands]
-        text = operation.formula.format(*operands)
+        if not text:
+            operands = [self._operand(placed, each, names, loads) for each in operation.operands]
+            text = operation.formula.format(*operands)
         if operation.dtype != out.dtype:
             text = converted(f"({local_type(operation.dtype)})({text})", operation.dtype, out.dtype)
         if operation.is_region:
@@ -534,25 +593,6 @@ def combine(function: str, dtype: DType, first: str, second: str) -> str:
     text = formula(name, dtype)
     assert text is not None
     return text.format(first, second)
-
-
-def _calls(placed: Placed) -> int:
-    operation = placed.operation
-    return operation.formula.count("gs_") if isinstance(operation, Map) else 0
-
-
-def _is_row_map(placed: Placed) -> bool:
-    return placed.level == ROW and isinstance(placed.operation, Map)
-
-
-def _operands(placed: Placed) -> list[Operand]:
-    operation = placed.operation
-    return operation.operands if isinstance(operation, Map) else [operation.operand]
-
-
-def _accesses(placed: Placed) -> list[Access]:
-    reads = [operand.access for operand in _operands(placed) if operand.access]
-    return [*reads, placed.operation.target]
 
 
 def _comment(step: Step) -> str:

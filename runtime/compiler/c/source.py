@@ -24,7 +24,12 @@ from .units import Unit, size_of, unit_of
 SHARED_FROM: Final = 500
 """Operations from which nests that are alike become one function."""
 
-HELPERS: Final = {"remainder": (), "floor_divide": (), "logaddexp": ("exp", "log1p")}
+HELPERS: Final = {
+    "remainder": (),
+    "floor_divide": (),
+    "logaddexp": ("exp", "log1p"),
+    "sincos": ("sin", "cos"),
+}
 """Functions that C lacks, with the functions that they call."""
 
 LEAF: Final = 64
