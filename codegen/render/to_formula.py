@@ -41,6 +41,10 @@ _Expm1 = sympy.Function("expm1")
 _Log1p = sympy.Function("log1p")
 
 
+LARGEST = 2**53
+"""Floats are exact up to this integer; a product of decimals may be a quotient of larger ones."""
+
+
 class NoFormula(Exception):
     """An expression that the ops of the table cannot say."""
 
@@ -49,6 +53,10 @@ def to_formula(expr: Expr, ops: Collection[str]) -> str:
     """The text of `expr`, calling only the `ops` of the table. Raises NoFormula."""
     expr = _stable(expr, ops).replace(lambda e: e.is_Mul, _without_minus)
     expr = expr.replace(_is_decimal, _to_decimal)
+    if expr.has(S.ComplexInfinity, S.Infinity, S.NegativeInfinity, S.NaN):
+        raise NoFormula("it is infinite, or no number")
+    if any(max(abs(number.p), number.q) > LARGEST for number in expr.atoms(Rational)):
+        raise NoFormula("a number in it has more digits than floats")
     text = _Printer(ops).doprint(expr)
     tree = parse(text).expression
     assert tree is not None

@@ -142,7 +142,7 @@ class SympyReader:
             case ir.Const(value=bool() as truth):
                 return sympy.true if truth else sympy.false
             case ir.Const(value=int() | float() as number):
-                return sympy.nsimplify(number, rational=True)
+                return sympy.Rational(repr(number))  # the decimal, as the author wrote it
             case ir.Name(id=name):
                 return self._name(name, names)
             case ir.Unary(op="-", operand=operand):

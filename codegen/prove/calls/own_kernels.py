@@ -45,10 +45,13 @@ def kernel_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
 
 def _module(spec: OpSpec) -> ModuleType | None:
     """The file of kernels of one's own that the formulas of an op call."""
+    own = [module for key, module in sys.modules.items() if f".{key}".endswith(f".{MODULE}")]
+    if not own:
+        return None
     called = (call.function for block in formulas(spec) for call in calls(block))
     names = {name.removeprefix("kernels.") for name in called if name.startswith("kernels.")}
-    for key, module in sys.modules.items() if names else ():
-        if key.rpartition(".")[2] == MODULE and any(vars(module).get(name) for name in names):
+    for module in own:
+        if any(vars(module).get(name) for name in names):
             return module
     return None
 

@@ -136,12 +136,18 @@ class CallWithSecondDerivatives(CallWithDerivatives):
         return bool(seen)
 
     def _equal(
-        self, got: Array, wanted: Array, label: str, key: str, tolerance: float = 1e-7
+        self,
+        got: Array,
+        wanted: Array,
+        label: str,
+        key: str,
+        tolerance: float = 1e-7,
+        floor: float = 1e-3,
     ) -> None:
         self.checked += 1
         if not is_finite(wanted):
             return
-        size = np.abs(wanted).max(initial=1e-3)
+        size = np.abs(wanted).max(initial=floor)
         if not (np.abs(got - wanted) <= tolerance * size).all():
             raise Mismatch(
                 label, key, f"is {short(got)}, and together with the others {short(wanted)}"

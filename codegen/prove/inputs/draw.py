@@ -125,7 +125,7 @@ def build(spec: OpSpec, example: Example) -> Inputs:
         elif param.default is REQUIRED:
             raise ValueError(f"an example of {spec.name} lacks a value for `{param.name}`")
         else:
-            inputs.values[param.name] = as_exact(param.default)
+            inputs.values[param.name] = _attribute(param, param.default)
     inputs.conditions = list(_conditions(spec, inputs.values))
     return inputs
 
@@ -134,11 +134,15 @@ def _argument(param: Param, given: Any, spec: OpSpec, inputs: Inputs) -> Any:
     if param.type.base == "ScalarType" and isinstance(given, str):
         return np.dtype(given)
     if param.type.base != "Tensor" or given is None:
-        return as_exact(given)
+        return _attribute(param, given)
     bounds = domain.bounds(param.name, [c for name, c in spec.domain if name == param.name])
     if not param.type.is_list:
         return _tensor(param.name, given, bounds, inputs)
     return [_tensor(f"{param.name}{n}", item, bounds, inputs) for n, item in enumerate(given)]
+
+
+def _attribute(param: Param, given: Any) -> Any:
+    return as_exact(given, is_divided=param.type.base in ("float", "Scalar", "int"))
 
 
 def _tensor(name: str, given: Any, bounds: tuple[float, float], inputs: Inputs) -> Any:

@@ -13,7 +13,7 @@ from ...diagnostics import Diagnostic, SpecError
 from ...ir import nodes as ir
 from ...ir.guard import FormulaError
 from ...ir.parse import parse
-from ...ir.walk import calls
+from ...ir.walk import calls, walk
 from ...render.to_formula import NoFormula, cost, is_small_number, times_grad, to_formula
 from ...render.to_sympy import NotSymbolic, SympyReader
 from ...render.to_text import formula_text
@@ -83,7 +83,11 @@ class _Derivation:
             if then == otherwise:
                 return then
             return f"{then} if {formula_text(whole.test)} else {otherwise}"
-        return self._text(self._reader.block(block, self._symbols), _functions(block))
+        forward = self._reader.block(block, self._symbols)
+        if _has_points(forward) and not any(isinstance(n, ir.Compare) for n in walk(block)):
+            # The value at a point is that of an op: its rule has slopes of every order there.
+            raise NotSymbolic("an op in it is defined by its value at a point")
+        return self._text(forward, _functions(block))
 
     def _text(self, forward: Expr, written: Set[str]) -> str:
         derivative = _tidy(forward.diff(self._x))
@@ -108,6 +112,12 @@ class _Derivation:
         if not texts:
             raise NotSymbolic(reason)
         return min(texts, key=lambda text: texts[text])
+
+
+def _has_points(forward: Expr) -> bool:
+    """Return whether a piece of a function is the value at one point."""
+    pieces = (condition for each in forward.atoms(sympy.Piecewise) for _, condition in each.args)
+    return any(sympy.sympify(condition).has(sympy.Eq, sympy.Ne) for condition in pieces)
 
 
 def _functions(block: ir.Block) -> Set[str]:

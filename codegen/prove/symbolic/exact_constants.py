@@ -73,6 +73,17 @@ class ExactConstant(_Exact, float):
         return (ExactConstant, (self.expr,))
 
 
+class ExactInteger(_Exact, int):
+    """An integer, quotients and powers of which are exact."""
+
+    def conjugate(self) -> ExactInteger:
+        """Itself; a plain integer's would be plain."""
+        return self
+
+    def __reduce__(self) -> Any:
+        return (ExactInteger, (int(self),))
+
+
 class ExactComplex(_Exact, complex):
     """The same for a complex number."""
 
@@ -91,13 +102,16 @@ class ExactComplex(_Exact, complex):
         return (ExactComplex, (self.expr,))
 
 
-def as_exact(value: Any) -> Any:
+def as_exact(value: Any, *, is_divided: bool = False) -> Any:
     """An attribute of an op such that Python's arithmetic on it is exact; a list item by item.
 
-    What is not a finite float stays as it is, and so does the zero that has a sign.
+    What is not a finite float stays as it is, and so does the zero that has a sign. An integer is
+    exact by itself, but where one is given in place of a float it may be divided.
     """
     if isinstance(value, list | tuple):
-        return type(value)(map(as_exact, value))
+        return type(value)(as_exact(item, is_divided=is_divided) for item in value)
+    if type(value) is int and is_divided:
+        return ExactInteger(value)
     if type(value) is float and math.isfinite(value) and str(value) != "-0.0":
         return ExactConstant(exact_number(value))
     return value
@@ -109,6 +123,8 @@ def as_plain(value: Any) -> Any:
         return type(value)(map(as_plain, value))
     if isinstance(value, ExactComplex):
         return complex(value)
+    if isinstance(value, ExactInteger):
+        return int(value)
     return float(value) if isinstance(value, ExactConstant) else value
 
 
@@ -117,6 +133,8 @@ def _operator(combine: Callable[..., sympy.Expr]) -> Callable[..., Any]:
         if not all(map(_is_number, operands)):
             return NotImplemented
         found = combine(*map(exact_number, operands))
+        if found.is_Integer and all(isinstance(operand, int) for operand in operands):
+            return ExactInteger(found)
         return ExactConstant(found) if found.is_real is not False else ExactComplex(found)
 
     return method
@@ -181,6 +199,7 @@ _OPERATORS: dict[str, Callable[..., sympy.Expr]] = {
 }
 for _name, _combine in _OPERATORS.items():
     setattr(ExactConstant, _name, _arithmetic(_name, _combine))
+    setattr(ExactInteger, _name, _arithmetic(_name, _combine))
     setattr(ExactComplex, _name, _arithmetic(_name, _combine))
 
 

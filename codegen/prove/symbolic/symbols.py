@@ -18,7 +18,7 @@ from . import numpy_models as twins
 from .array_models import ARRAY_TWINS
 from .complex_numbers import imaginary_part, real_part
 from .decisions import ProofError
-from .exact_constants import exact_number
+from .exact_constants import ExactInteger, exact_number
 from .gamma_functions import RegularizedGamma
 from .matrix_models import lu, matrix_exp
 
@@ -236,13 +236,16 @@ _BY_PARTS = ("norm", "matrix_norm", "vector_norm", "matrix_transpose", "trace", 
 """Functions of `np.linalg` that are written with ufuncs and so need no twin."""
 
 
+_NUMBERS = (Sym, ExactInteger, float, complex)
+
+
 def _plain(value: Any) -> Any:
     """An array NumPy's loops over objects can run on; numbers keep their exactness."""
     if isinstance(value, SymArray):
         return value.view(np.ndarray)
     if isinstance(value, np.ndarray):
         return value.astype(object) if value.dtype.kind in "fc" else value
-    if isinstance(value, Sym | float | complex) and not isinstance(value, np.generic):
+    if isinstance(value, _NUMBERS) and not isinstance(value, np.generic):
         return _boxed(value)
     return value
 
