@@ -192,6 +192,9 @@ def _factors(expr: Expr) -> tuple[list[Fraction], Expr | None]:
             return one + other, Binary("*", first, second)
         case Binary("/", left, right):
             numbers, rest = _factors(left)
+            below, divisor = _factors(right)
+            if divisor is not None and 0 not in below:
+                numbers, right = numbers + [1 / number for number in below], divisor
             return numbers, Binary("/", Const(1) if rest is None else rest, right)
     return [], expr
 
