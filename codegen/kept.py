@@ -52,6 +52,10 @@ def forget(target: Target) -> None:
 def _file(target: Target) -> Path:
     """The file for the folder that a run writes to."""
     name = hashlib.sha256(os.fsencode(os.path.abspath(target.out or ""))).hexdigest()[:32]
+    return cache_folder() / "proofs" / f"{name}.lock"
+
+
+def cache_folder() -> Path:
+    """The user's folder for what gradspec keeps, or that which `GRADSPEC_CACHE` names."""
     folder = os.environ.get("GRADSPEC_CACHE")
-    cache = Path(folder) if folder else platformdirs.user_cache_path("gradspec", appauthor=False)
-    return cache / "proofs" / f"{name}.lock"
+    return Path(folder) if folder else platformdirs.user_cache_path("gradspec", appauthor=False)

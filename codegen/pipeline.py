@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from . import auto, kept
+from . import auto, kept, kept_table
 from .batching import BatchingRules
 from .diagnostics import Diagnostic, SpecError
 from .emit.batching import BATCHING
@@ -55,6 +55,9 @@ class Known:
 
 def known_ops(target: Target) -> Known:
     """Load the spec of a target, and what it builds on. Raises SpecError for every mistake."""
+    is_builtin = target.spec.resolve() == builtin_spec().resolve()
+    if is_builtin and not target.is_extension and not target.kernels:
+        return Known(builtin_table())
     base = builtin_table() if target.is_extension else None
     kernels = read_own_kernels(target.kernels) if target.kernels else None
     table = load_table(target.spec, base=base, kernels=kernels)
@@ -64,7 +67,7 @@ def known_ops(target: Target) -> Known:
 @cache
 def builtin_table() -> Table:
     """The table that comes with gradspec, on which others build; read once by a process."""
-    return load_table(builtin_spec())
+    return kept_table.read(builtin_spec())
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ import click
 from ..authoring.explanation import spelled_signature
 from ..authoring.skeleton import TEXT, TO_DO, read_signature, skeleton
 from ..diagnostics import Diagnostic, Report, Span, SpecError
-from ..spec.load import load_table
+from ..pipeline import builtin_table
 from ..spec.source import read_source
-from ..target import builtin_spec
 from .options import fail, shown_path, spec_option
 from .place import target_of
 
@@ -40,7 +39,7 @@ def new(op: str, to: Path | None, composite: bool, spec: Path | None) -> None:
     try:
         signature = read_signature(op)
         before = _text_of(to) if to is not None else ""
-        known = {each.name for each in load_table(builtin_spec()).ops}
+        known = {each.name for each in builtin_table().ops}
         if target.is_extension:
             known |= set(_names_in(_text_of(target.spec)))
         known |= set(_names_in(before))
