@@ -49,8 +49,9 @@ def _made_from(spec: Path) -> str:
 def _kept(made_from: str) -> Table | None:
     with suppress(OSError):
         for file in _folder().glob(f"{made_from}-*.pickle"):
-            content = file.read_bytes()
-            if _is_own(file) and file.name == _name(made_from, content):
+            with file.open("rb") as opened:
+                content = opened.read() if _is_own(opened.fileno()) else b""
+            if file.name == _name(made_from, content):
                 return _unpickled(content)
     return None
 
@@ -66,9 +67,9 @@ def _unpickled(content: bytes) -> Table:
             gc.enable()
 
 
-def _is_own(file: Path) -> bool:
-    """Return whether nobody but the user can have written a file."""
-    status = file.lstat()
+def _is_own(file: int) -> bool:
+    """Return whether nobody but the user can have written an open file."""
+    status = os.fstat(file)
     is_mine = not hasattr(os, "getuid") or status.st_uid == os.getuid()
     return stat.S_ISREG(status.st_mode) and not status.st_mode & 0o022 and is_mine
 

@@ -32,14 +32,16 @@ def read_table(path: Path) -> Table:
     return fill_in(table, Table((*own_table().ops, *table.ops)), {})
 
 
-def prove_text(text: str, directory: Path, package: str) -> dict[str, tuple[OpSpec, OpVerdict]]:
+def prove_text(
+    text: str, directory: Path, package: str, *, jobs: int = 1
+) -> dict[str, tuple[OpSpec, OpVerdict]]:
     """The ops of a spec that builds on gradspec's own, each with its verdict."""
     path = directory / "ops.yaml"
     path.write_text(text, encoding="utf-8")
     table = read_table(path)
     built = PackageBuilder(table, package, own_table()).build()
     with staged(built.files) as staging:
-        verdicts = prove_ops(table.ops, staging, package, jobs=1)
+        verdicts = prove_ops(table.ops, staging, package, jobs=jobs)
     return {op.name: (op, verdict) for op, verdict in zip(table.ops, verdicts, strict=True)}
 
 

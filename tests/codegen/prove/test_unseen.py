@@ -24,7 +24,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, OpVerdict]:
     text = "".join(
         (RULES / file).read_text(encoding="utf-8") for file in ("wrong.yaml", "right.yaml")
     )
-    found = prove_text(text, tmp_path_factory.mktemp("unseen"), "unseen_ops")
+    found = prove_text(text, tmp_path_factory.mktemp("unseen"), "unseen_ops", jobs=2)
     return {name: verdict for name, (_, verdict) in found.items()}
 
 
