@@ -16,6 +16,8 @@ LOWEST = -17
 """The exponent at the left end, where an error of zero is shown; an error of 1 is at the right."""
 
 _LABELS, _AXIS, _MARGIN = 122.0, 190.0, 16.0
+_LEFT = 2
+"""Where texts begin: letters such as J reach out to the left."""
 _WIDTH = _LABELS + _AXIS + _MARGIN
 _HEAD, _FOOT, _ROW, _LANE = 22.0, 26.0, 22.0, 6.0
 
@@ -62,10 +64,11 @@ def _panel(name: str, dtype: str, rows: Sequence[Row]) -> str:
     for row in sorted(rows, key=lambda row: _rank(row.quantity)):
         groups.setdefault(_short(row.quantity), []).append(row)
     bottom = _HEAD + _ROW * len(groups)
-    parts = [f'<text class="title" x="0" y="13">{dtype}</text>', *_axis(bottom, rows[0].bound)]
+    title = f'<text class="title" x="{_LEFT}" y="13">{dtype}</text>'
+    parts = [title, *_axis(bottom, rows[0].bound)]
     for number, (label, members) in enumerate(groups.items()):
         y = _HEAD + _ROW * (number + 0.5)
-        parts.append(f'<text x="0" y="{y + 4:.0f}">{escape(label)}</text>')
+        parts.append(f'<text x="{_LEFT}" y="{y + 4:.0f}">{escape(label)}</text>')
         present = libraries(members)
         for lane, library in enumerate(present):
             middle = y + _LANE * (lane - (len(present) - 1) / 2)

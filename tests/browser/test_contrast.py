@@ -81,6 +81,7 @@ const done = arguments[1];
   for (const page of arguments[0]) {
     const text = await (await fetch(page)).text();
     const parsed = new DOMParser().parseFromString(text, "text/html");
+    parsed.querySelectorAll("img").forEach((image) => image.remove());  // of another folder
     box.replaceChildren(...parsed.querySelector("article").childNodes);
     look(box, page, bad);
   }

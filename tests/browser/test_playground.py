@@ -30,6 +30,7 @@ def playground() -> Iterator[str]:
 def test_an_entry_is_refuted_drawn_edited_and_proved(
     playground: str, browser: webdriver.Chrome
 ) -> None:
+    browser.get_log("browser")  # forgets what other pages have said
     browser.get(playground)
     assert verdict(browser) == "Verdict: refuted"
     said, curves, width = browser.execute_script(
