@@ -78,6 +78,7 @@ def staged(loop: list[Placed], nest: Nest) -> Stages | None:
     pairs = _pairs(loop, nest)
     if not pairs:
         return None
+    here = {placed.operation for placed in loop}
     stages, kept = [Stage()], dict[Value, None]()
     stage_of: dict[Map | Reduce, Stage] = {}
     known: set[Pair] = set()
@@ -94,7 +95,7 @@ def staged(loop: list[Placed], nest: Nest) -> Stages | None:
         stages[-1].placed.append(placed)
         for value in operation.reads:
             maker = nest.makers.get(value)
-            if maker is None or maker not in loop or maker is placed:
+            if maker is None or maker.operation not in here or maker is placed:
                 continue
             if maker.operation not in stage_of:
                 return None
