@@ -16,7 +16,6 @@ from ..core.lazy import lazy_attributes
 from ..core.random_generator import Generator, recording_draws
 from ..core.tensor import Tensor
 from .errors import refusal
-from .kernel_names import DATA_DEPENDENT, INLINE
 from .recorder import Recorder, unknown_shape
 from .tape import Tape, recorders_of
 
@@ -36,6 +35,33 @@ class _Thread(threading.local):
 
 thread: Final = _Thread()
 """The tape of the capture of this thread: while it has one, compiled functions run as they are."""
+
+_INLINE_MODULES: Final = {
+    "elementwise.masking": "choice where",
+    "elementwise.checks": "refuse_bools same_dtype",
+    "linalg.products": (
+        "addbmm addcdiv addmm addmv addr baddbmm bmm broadcast_matmul cross dot lerp "
+        "lerp_tensor mm mv vdot"
+    ),
+    "elementwise.arithmetic": "times pow_scalar clamp rsub_scalar",
+    "shape.views": (
+        "alias cat expand flip permute permute_backward squeeze stack "
+        "t transpose unbind unsqueeze view cloned copied to_copy sum_to_size"
+    ),
+    "shape.layout": "diagonal split split_with_sizes",
+    "indexing.slices": "select slice_view",
+    "reductions.sums": "mean sum unreduce",
+    "nn.losses": "reduced unreduced mse_loss same_ndim",
+    "nn.activations": "softmax softmax_backward log_softmax log_softmax_backward",
+}
+
+_INLINE: Final = frozenset(name for names in _INLINE_MODULES.values() for name in names.split())
+"""Kernels that are recorded as the functions of NumPy's that they call, so that these fuse."""
+
+_DATA_DEPENDENT: Final = frozenset(
+    ("nonzero", "unique", "unique_consecutive", "unique_dim", "masked_select", "bincount")
+)
+"""Kernels whose results have a shape that depends on the elements of their arguments."""
 
 _PLACES: Final = ("_view_base", "_view_kind")
 
@@ -122,7 +148,7 @@ class _Draws:
 
 @contextmanager
 def _recorded_kernels() -> Iterator[None]:
-    """Let kernels be single steps; those of `INLINE` are recorded as what they compute."""
+    """Let kernels be single steps; those of `_INLINE` are recorded as what they compute."""
     namespace = vars(kernels)
     before = {name: namespace[name] for name in dir(kernels) if name in namespace}
     array_method = Tensor.__array__
@@ -156,11 +182,11 @@ def _recorded(name: str, known: Callable[..., Any] | None) -> Callable[..., Any]
         found = recorders_of((args, kwargs))
         if not found:
             return load()(*args, **kwargs)
-        if name in DATA_DEPENDENT:
+        if name in _DATA_DEPENDENT:
             raise unknown_shape(f"{name}()")
         found[0].storage  # noqa: B018 - finds the tape
         tape = found[0].tape
-        if name in INLINE:
+        if name in _INLINE:
             return load()(*tape.recorded(args), **tape.recorded(kwargs))
         return tape.call(f"kernels.{name}", args, kwargs)
 

@@ -17,7 +17,7 @@ from ..dtypes import promotion
 from ..inplace.ops import mark_written
 from .capture import thread
 from .executable import Executable
-from .jinja import template
+from .jinja import rendered
 from .joint import Detached, Given, Result
 from .sources import Guard
 
@@ -183,26 +183,28 @@ class _Writer:
         usual = not now.are_unusual()
         self.objects["run"] = attempt or executable.run
         self.objects["dtype"] = promotion.get_default_dtype()
-        source = template("fast_call.py.j2").render(
-            arguments=[f"a{nr}" for nr in range(count)],
-            tests=self.tests,
-            tensors=tensors,
-            arrays=[f"{name}.array" for name in tensors]
+        new_grads = [(tensors[nr], at) for nr, at in trace.new_grads]
+        template_values: dict[str, Any] = {
+            "arguments": [f"a{nr}" for nr in range(count)],
+            "tests": self.tests,
+            "tensors": tensors,
+            "arrays": [f"{name}.array" for name in tensors]
             + [f"{tensors[nr]}._grad.array" for nr in trace.read_grads],
-            expression=expression,
-            is_empty=is_empty,
-            results=range(count_results),
-            new_grads=[(tensors[nr], at) for nr, at in trace.new_grads if at >= count_results],
-            returned_grads=[(tensors[nr], at) for nr, at in trace.new_grads if at < count_results],
-            cleared=[tensors[nr] for nr in trace.cleared_grads],
-            freed=freed,
-            written=[tensors[nr] for nr in executable.written if nr < len(tensors)],
-            is_differentiable=bool(trace.differentiable),
-            is_attempt=attempt is not None,
-            usual=usual,
-            records=now.records,
-            inference=now.inference,
-        )
+            "expression": expression,
+            "is_empty": is_empty,
+            "results": range(count_results),
+            "new_grads": [given for given in new_grads if given[1] >= count_results],
+            "returned_grads": [given for given in new_grads if given[1] < count_results],
+            "cleared": [tensors[nr] for nr in trace.cleared_grads],
+            "freed": freed,
+            "written": [tensors[nr] for nr in executable.written if nr < len(tensors)],
+            "is_differentiable": bool(trace.differentiable),
+            "is_attempt": attempt is not None,
+            "usual": usual,
+            "records": now.records,
+            "inference": now.inference,
+        }
+        source = rendered("fast_call.py.j2", template_values)
         exec(compile(source, "<gradspec call>", "exec"), self.objects)
         found: FastCall = self.objects["call"]
         return found

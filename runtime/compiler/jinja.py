@@ -1,15 +1,37 @@
-"""The templates that programs are written through."""
+"""The texts that are written through templates, and kept for later processes.
+
+To load Jinja and read a template takes several times as long as all else that is done for a program
+that was built before.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from . import kept
+
+
+def rendered(name: str, values: Mapping[str, Any], folder: str = "templates") -> str:
+    """Return the text of a template, of values whose `repr` says all that it reads of them.
+
+    It raises ImportError where Jinja is not installed, and the text was not written before.
+    """
+    parts = (name, *_sources(folder), repr(values))
+    return kept.text(parts, lambda: str(_template(name, folder).render(values)))
+
 
 @cache
-def template(name: str, folder: str = "templates") -> Any:
-    """Return a template; ImportError where Jinja is not installed."""
+def _sources(folder: str) -> tuple[str, ...]:
+    """Return the templates of a folder, which may include each other."""
+    files = sorted((Path(__file__).parent / folder).glob("*.j2"))
+    return tuple(file.read_text(encoding="utf-8") for file in files)
+
+
+@cache
+def _template(name: str, folder: str) -> Any:
     try:
         import jinja2
     except ImportError as error:

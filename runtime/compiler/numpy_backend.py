@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .buffers import Plan, plan
-from .jinja import template
+from .jinja import rendered
 from .program import Program, Step, Value
 from .steps import function_of
 
@@ -74,12 +74,13 @@ class _Writer:
     def source(self) -> str:
         """Return the text of the program, after the functions of its loops."""
         self.add_function("program")
-        return str(
-            template("numpy_program.py.j2").render(
-                title=f"{len(self.program.steps)} steps.",
-                constants=self._constants.items(),
-                functions=self.functions,
-            )
+        return rendered(
+            "numpy_program.py.j2",
+            {
+                "title": f"{len(self.program.steps)} steps.",
+                "constants": self._constants.items(),
+                "functions": self.functions,
+            },
         )
 
     def add_function(self, name: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ..jinja import template
+from ..jinja import rendered
 from ..program import Program, Value
 from . import blas
 from .groups import Nest
@@ -143,14 +143,14 @@ class _Text:
             if body.uses > 1:
                 called.lines = [call]
         bodies = [body for body in self.bodies.found.values() if body.uses > 1]
-        text = template("program.c.j2", "c").render(
-            bodies=bodies,
-            functions=self.functions,
-            statistics=statistics,
-            leaf=LEAF,
+        values = {
+            "bodies": bodies,
+            "functions": self.functions,
+            "statistics": statistics,
+            "leaf": LEAF,
             **_declared(bodies, self.functions),
-        )
-        return _EMPTY_LINES.sub("\n\n", text)
+        }
+        return _EMPTY_LINES.sub("\n\n", rendered("program.c.j2", values, "c"))
 
 
 def _declared(bodies: list[Body], functions: list[Function]) -> dict[str, Any]:

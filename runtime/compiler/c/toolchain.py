@@ -1,21 +1,12 @@
-"""The C compiler, and the shared objects that it has built before.
-
-These lie in `gradspec/programs` of the user's cache directory ($XDG_CACHE_HOME, or ~/.cache), which
-only the user may read and write. A file is named by the hash of all that it depends on, and ends in
-the hash of its own bytes, so that one that was damaged or put there by others is built again.
-"""
+"""The C compiler, and the shared objects that it builds, which are kept."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 import shutil
-import stat
-import subprocess
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -23,6 +14,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+
+from .. import kept
 
 _FORMAT: Final = "1"
 """Increased when files of older versions must not be used any more."""
@@ -80,7 +73,19 @@ def _identity() -> str:
 
 @cache
 def _version() -> str:
+    """Return what the compiler says it is; it is asked again when its file is another."""
     command = compiler()
+    if len(command) > 1:  # what it runs may change while its own file does not
+        return _asked(command)
+    found = Path(str(shutil.which(command[0]))).resolve()
+    status = found.stat()
+    parts = ("version", str(found), str(status.st_size), str(status.st_mtime_ns))
+    return kept.text(parts, lambda: _asked(command))
+
+
+def _asked(command: Sequence[str]) -> str:
+    import subprocess
+
     version = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
     if version.returncode:
         raise NoCompilerError(f"{shlex.join(command)} does not run: {version.stderr.strip()}")
@@ -95,11 +100,11 @@ def _program_flags() -> tuple[str, ...]:
 @cache
 def _processor() -> str:
     """Return the name and the features of the processor, which `-march=native` looks at."""
-    import platform
-
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
+        import platform
+
         return f"{platform.machine()} {platform.processor()}"
     wanted = ("model name", "flags", "Features", "CPU part")
     return "\n".join(sorted({line for line in lines if line.startswith(wanted)}))
@@ -147,34 +152,19 @@ def entry() -> Path:
 
 
 def _built(source: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
-    """Return the shared object of a source, from the cache if it is there and whole."""
-    key = hashlib.sha256("\0".join((_identity(), *flags, *libraries, source)).encode()).hexdigest()[
-        :32
-    ]
-    folder = directory()
-    for known in folder.glob(f"{key}-*.so"):
-        if _is_whole(known):
-            return known
-        _removed(known)
-    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as room:
-        made = Path(room) / "program.so"
-        written = Path(room) / "program.c"
+    """Return the shared object of a source, which is kept."""
+
+    def build(made: Path) -> None:
+        written = made.with_name("program.c")
         written.write_text(source, encoding="utf-8")
         _compile([*flags, str(written), "-o", str(made), *libraries])
-        made.chmod(0o700)
-        target = folder / f"{key}-{_digest(made)}.so"
-        os.replace(made, target)
-    return target
 
-
-def _removed(file: Path) -> None:
-    if file.is_dir() and not file.is_symlink():
-        shutil.rmtree(file, ignore_errors=True)
-    else:
-        file.unlink(missing_ok=True)
+    return kept.file((_identity(), *flags, *libraries, source), ".so", build)
 
 
 def _compile(arguments: Sequence[str]) -> None:
+    import subprocess
+
     command = [*compiler(), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -184,48 +174,3 @@ def _compile(arguments: Sequence[str]) -> None:
         raise NoCompilerError(
             f"The C compiler failed ({shlex.join(command)}):\n{done.stderr.strip()[-4000:]}"
         )
-
-
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:32]
-
-
-def _is_whole(file: Path) -> bool:
-    """Return whether a file is the user's own, and has the bytes that its name tells."""
-    try:
-        status = file.lstat()
-        if not stat.S_ISREG(status.st_mode) or status.st_mode & 0o022:
-            return False
-        if hasattr(os, "getuid") and status.st_uid != os.getuid():
-            return False
-        return file.stem.partition("-")[2] == _digest(file)
-    except OSError:
-        return False
-
-
-def directory() -> Path:
-    """Return the folder of the cache; one for this process if the user's cannot be written."""
-    root = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    folder = Path(root).expanduser() / "gradspec" / "programs"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
-        if hasattr(os, "getuid") and status.st_uid != os.getuid():
-            return _own_directory()
-        if status.st_mode & 0o077:
-            folder.chmod(0o700)
-        if not os.access(folder, os.W_OK):
-            return _own_directory()
-    except OSError:
-        return _own_directory()
-    return folder
-
-
-@cache
-def _own_directory() -> Path:
-    """Make a folder that goes when the process ends."""
-    import atexit
-
-    folder = tempfile.mkdtemp(prefix="gradspec-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
