@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from ..auto import ELEMENTWISE, KERNEL, NO_GRADIENT, refused
 from ..diagnostics import SpecError
 from ..ir.guard import FormulaError, check_size
-from ..ir.nodes import Block
-from ..ir.walk import assigned_names
+from ..ir.nodes import Block, Const, Expr, Name, Subscript, Unary
+from ..ir.walk import assigned_names, names
 from ..prove.report import derive as by_sympy
 from ..render.to_text import block_text
 from ..spec.data_arguments import is_data
 from ..spec.elementwise import is_elementwise_definition
 from ..spec.model import Auto, NonDifferentiable, OpSpec, Table
+from ..spec.shared_locals import ambiguous, leading
+from .derivation import Naming
 from .derive import derive_jvp, derive_vjp, with_names
 from .terms import NoDerivative
 from .transpose import jvp_from_vjps, vjp_from_jvps
@@ -88,26 +92,78 @@ def _by_steps(
 
     Where the definition has no derivative, the VJPs are those that the JVPs belong to.
     """
-    blocks: dict[str, Block | None] = {}
-    found: dict[str, str] = {}
-    named: set[str] = set()
-    for again in (False, True):
+
+    def derived(naming: Naming) -> dict[str, Block | None]:
+        found = {}
         for param, rule in asked.items():
-            try:
-                block = None if is_data(op, param, table) else derive_vjp(op, table, param, named)
+            with _told(op, param, rule):
+                is_fixed = is_data(op, param, table)
+                found[param] = None if is_fixed else derive_vjp(op, table, param, naming)
+        return found
+
+    found = {}
+    try:
+        naming = _naming(derived)
+        for param, block in derived(naming).items():
+            with _told(op, param, asked[param]):
                 found[param] = NO_GRADIENT if block is None else _text(block)
-                blocks[param] = block
-            except NoDerivative as error:
-                if can_transpose:
-                    return {
-                        name: _transposed(op, table, name, asked[name], error) for name in asked
-                    }
-                raise refused(op, param, rule, str(error)) from None
-        if not again:
-            made = [block for block in blocks.values() if block is not None]
-            named = {name for block in made for name in assigned_names(block)}
+    except SpecError as error:
+        why = error.__cause__
+        if can_transpose and isinstance(why, NoDerivative):
+            return {name: _transposed(op, table, name, rule, why) for name, rule in asked.items()}
+        raise
+    named = naming.of_definition
     kernel = with_names(op, table, named) if op.kernel is None else None
     return found if kernel is None else found | {KERNEL: block_text(kernel)}
+
+
+@contextmanager
+def _told(op: OpSpec, param: str, rule: Auto) -> Iterator[None]:
+    """Say of which argument there is no derivative."""
+    try:
+        yield
+    except NoDerivative as error:
+        raise refused(op, param, rule, str(error)) from error
+
+
+def _naming(derived: Callable[[Naming], Mapping[str, Block | None]]) -> Naming:
+    """The names of values that one of several VJPs has a name for, or that several compute.
+
+    Of those that lead to each other only the last one is told apart.
+    """
+    shortest = [block for block in derived(Naming()).values() if block is not None]
+    named = {name for block in shortest for name in assigned_names(block)}
+    everything = Naming(everything=True)
+    whole = [block for block in derived(everything).values() if block is not None]
+    times = Counter(made for block in whole for made in leading(block))
+    unclear = ambiguous(whole)
+    common = {
+        made
+        for made, count in times.items()
+        if count > 1
+        and not _is_nothing(made.value)
+        and everything.made.issuperset(made.targets)
+        and not unclear & {*made.targets}
+    }
+    read = {
+        name.id
+        for block in whole
+        for statement in block.statements
+        if statement not in common
+        for name in names(statement)
+    }
+    shared = {target for made in common for target in made.targets if target in read | named}
+    return Naming(of_definition=named - everything.made, of_derivatives=shared)
+
+
+def _is_nothing(value: Expr) -> bool:
+    """Return whether to compute a value again takes no time: an item, or a name with a sign."""
+    match value:
+        case Unary("-", operand):
+            return isinstance(operand, Name)
+        case Subscript(operand, Const()):
+            return isinstance(operand, Name)
+    return False
 
 
 def _text(block: Block) -> str:

@@ -85,7 +85,7 @@ class Conditions:
                     return found
                 if not isinstance(value, Name) or value.id not in self._arguments:
                     return self._is_made_of_complex(value)
-        test = self._by_arguments(test)
+        test = self.by_arguments(test)
         match test:
             case Compare("<", size, Const(0)) if _is_size(size):
                 return False
@@ -130,13 +130,13 @@ class Conditions:
 
     def _is_made_of_complex(self, value: Expr) -> bool:
         """Return whether a value is complex, if that is so where one of the arguments is."""
-        value = self._by_arguments(value)
+        value = self.by_arguments(value)
         if any(call.function in derivation_facts().making_real for call in calls(value)):
             raise Undecided(Call("is_complex", (value,)))
         read = dict.fromkeys(name.id for name in names(value) if name.id in self._arguments)
         return any(self.decided(Call("is_complex", (Name(name),))) for name in read)
 
-    def _by_arguments(self, test: Expr) -> Expr:
+    def by_arguments(self, test: Expr) -> Expr:
         """An expression with the values of its names written out, down to the arguments."""
         values = dict(self.bound)
         values |= {made.targets[0]: made.value for made in self._program.constants}

@@ -12,8 +12,20 @@ from ..ir.simplify import simplify
 from ..ir.walk import names, substitute, with_parts
 from .program import Flattener
 from .rules import Rules
-from .shapes import Shape, Shapes
+from .shapes import Shape
+from .slices import rejoined
 from .terms import ABSENT, added, with_one_number
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Which values have names, besides those that are read more than once."""
+
+    of_definition: Set[str] = frozenset()
+    of_derivatives: Set[str] = frozenset()
+    everything: bool = False
+    made: set[str] = field(default_factory=set)
+    """The names that derivatives have given to values of their own so far."""
 
 
 @dataclass
@@ -23,8 +35,7 @@ class Derivation:
     flattener: Flattener
     own: Set[str]
     """The names that an author gave to parts of the formulas: these are kept."""
-    named: Set[str] = frozenset()
-    """Values of the definition that keep their names."""
+    naming: Naming = field(default_factory=Naming)
     made: list[tuple[str, Expr]] = field(default_factory=list)
 
     def bind(self, name: str, value: Expr) -> Expr:
@@ -55,7 +66,11 @@ class Derivation:
         values = {name: value for name, value in values.items() if name not in results}
         values = {name: substitute(value, results) for name, value in values.items()}
         answer = substitute(answer, results)
-        own = self.own | (self.named - dict(self.made).keys())
+        made = dict(self.made).keys()
+        self.naming.made.update(made)
+        own = self.own | (self.naming.of_definition - made) | (self.naming.of_derivatives & made)
+        if self.naming.everything:
+            own = {*values}
         order = _needed(answer, values)
         uses = Counter(name.id for name in names(answer))
         for name in order:
@@ -75,8 +90,10 @@ class Derivation:
 
 
 def _tidied(node: Any) -> Any:
-    """A formula with one number in each product."""
+    """A formula with one number in each product, and differences for sums with a minus."""
     node = with_parts(node, _tidied)
+    if isinstance(node, Binary) and node.op == "+":
+        return added([node.left, node.right])
     return with_one_number(node) if isinstance(node, Binary | Unary) else node
 
 
@@ -98,7 +115,7 @@ def _needed(answer: Expr, values: Mapping[str, Expr]) -> list[str]:
 class Gradients:
     """The gradients that values get, which may be larger than the values: these are broadcast."""
 
-    shapes: Shapes
+    flattener: Flattener
     terms: dict[str, list[tuple[Expr, Shape]]] = field(default_factory=dict)
 
     def add(self, value: Name, gradient: Expr, shape: Shape) -> None:
@@ -108,11 +125,21 @@ class Gradients:
 
     def of(self, value: Name, *, may_be_larger: bool) -> tuple[Expr, Shape]:
         """The sum of the gradients of a value, and its shape; ABSENT if there is none."""
-        terms = self.terms.get(value.id, [])
-        if may_be_larger and len({shape for _, shape in terms}) == 1:
-            return added([gradient for gradient, _ in terms]), terms[0][1]
-        reduced = [self.shapes.reduced(gradient, shape, value) for gradient, shape in terms]
-        return added(reduced), self.shapes.of(value)
+        by_shape: dict[Shape, list[Expr]] = {}
+        for gradient, shape in self.terms.get(value.id, []):
+            by_shape.setdefault(shape, []).append(gradient)
+        if len(self.flattener.op.differentiable_outputs) == 1:  # else cotangents may be absent
+            written_out = self.flattener.conditions.by_arguments
+            by_shape = {
+                shape: rejoined(gradients, self.flattener.op, written_out)
+                for shape, gradients in by_shape.items()
+            }
+        totals = [(added(gradients), shape) for shape, gradients in by_shape.items()]
+        if may_be_larger and len(totals) == 1:
+            return totals[0]
+        shapes = self.flattener.program.shapes
+        reduced = [shapes.reduced(total, shape, value) for total, shape in totals]
+        return added(reduced), shapes.of(value)
 
 
 def pulled_back(
@@ -126,7 +153,7 @@ def pulled_back(
     program = flattener.program
     moving = program.moving(by)
     rules = Rules(flattener, moving, derivation.bind)
-    gradients = Gradients(program.shapes)
+    gradients = Gradients(flattener)
     for value, gradient in seeds:
         if isinstance(gradient, Name):
             flattener.conditions.note_field(gradient.id, value)

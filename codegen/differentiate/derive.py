@@ -15,7 +15,7 @@ from ..render.masked import with_slopes
 from ..render.resolve import Resolver
 from ..spec.model import Constant, NonDifferentiable, OpSpec, Table
 from ..spec.scope import gradient_names
-from .derivation import Derivation, pulled_back
+from .derivation import Derivation, Naming, pulled_back
 from .program import Flattener, kinds_of
 from .rules import Rules
 from .shifts import cancelling
@@ -24,13 +24,14 @@ from .unpacking import counted_lists
 from .ways import absent, every_way
 
 
-def derive_vjp(op: OpSpec, table: Table, param: str, named: Set[str] = frozenset()) -> Block | None:
+def derive_vjp(op: OpSpec, table: Table, param: str, naming: Naming | None = None) -> Block | None:
     """The VJP of an argument; None if the outputs do not depend on it. Raises NoDerivative.
 
-    `named` are values that other formulas of the op have names for: this one uses them, too.
+    `naming` tells of values that other formulas of the op have names for: this one uses them, too.
     """
     assumed = {f"{param} is None": False}
-    block, depends = every_way(assumed, lambda ways: _vjp(op, table, param, ways, named))
+    naming = naming or Naming()
+    block, depends = every_way(assumed, lambda ways: _vjp(op, table, param, ways, naming))
     return block if depends else None
 
 
@@ -55,7 +56,8 @@ def with_names(op: OpSpec, table: Table, named: Set[str]) -> Block | None:
     if not named & known - _own_names(op):
         return None
     answer = outputs[0] if len(outputs) == 1 else ir.Sequence(outputs)
-    return Block(Derivation(flattener, _own_names(op), named).block(answer, {}))
+    naming = Naming(of_definition=named)
+    return Block(Derivation(flattener, _own_names(op), naming).block(answer, {}))
 
 
 def _definition(op: OpSpec) -> Block:
@@ -89,13 +91,13 @@ def _flattener(op: OpSpec, table: Table, assumed: Mapping[str, bool]) -> Flatten
 
 
 def _vjp(
-    op: OpSpec, table: Table, param: str, assumed: Mapping[str, bool], named: Set[str]
+    op: OpSpec, table: Table, param: str, assumed: Mapping[str, bool], naming: Naming
 ) -> tuple[tuple[Stmt, ...], bool]:
     flattener = _flattener(op, table, assumed)
     lists = {name: flattener.items(name, count) for name, count in counted_lists(op).items()}
     outputs = flattener.run(_with_slopes(op, table), absent(assumed) | _sequences(lists))
     flattener.program.still |= cancelling(flattener.program, outputs)
-    derivation = Derivation(flattener, _own_names(op), named)
+    derivation = Derivation(flattener, _own_names(op), naming)
     results: dict[str, Expr] = {}
     seeds: list[tuple[Name, Expr]] = []
     for output, name, value in _differentiable(op, outputs):

@@ -66,6 +66,7 @@ class Flattener:
         alike: Mapping[str, str] | None = None,
     ) -> None:
         """`alike` are names of the same shape, beside those that the requirements tell."""
+        self.op = op
         self._resolver = resolver
         self._kinds = dict(kinds)
         self._params = {param.name for param in op.signature.params}
@@ -73,6 +74,7 @@ class Flattener:
         tensors = [name for name, kind in kinds.items() if kind == "tensor"]
         shapes = Shapes(tensors, _alike(op) | dict(alike or {}))
         self.program = Program(active=set(active), shapes=shapes)
+        self.program.complex |= _fields(op)
         self.conditions = Conditions(
             self.program, assumed, {*tensors}, is_complex=op.complex, target=self.target
         )
@@ -254,12 +256,9 @@ class Flattener:
             raise NoDerivative(str(error)) from None
 
     def attribute(self, node: Attribute) -> Expr:
-        """`y.shape` of a value as large as the argument `x` as `x.shape`."""
-        match node:
-            case Attribute(Name(name), "shape" | "ndim"):
-                shape = self.program.shapes.of(node.value)
-                if len(shape) == 1 and shape != (name,):
-                    return dataclasses.replace(node, value=Name(shape[0]))
+        """`y.shape` as that of the first value that is as large, as the argument `x` may be."""
+        if isinstance(node.value, Name) and node.name in ("shape", "ndim"):
+            return dataclasses.replace(node, value=self.program.shapes.first(node.value))
         return node
 
     # ---- steps
@@ -349,7 +348,8 @@ class Flattener:
             [True] if op is None else [o in op.differentiable_outputs for o in op.signature.outputs]
         )
         self.program.active |= {t for t, flag in zip(targets, flags, strict=True) if flag}
-        self.program.shapes.note(targets[0], value, op, args)
+        for target in targets:
+            self.program.shapes.note(target, value, op, args)
         field_ = self.conditions.field(value, op, args)
         if field_ is not None:
             self.program.complex |= dict.fromkeys(targets, field_)
@@ -424,6 +424,18 @@ def _alike(op: OpSpec) -> dict[str, str]:
                 for end in ("", "_p"):
                     found[other + end] = found.get(one + end, one + end)
     return found
+
+
+def _fields(op: OpSpec) -> dict[str, bool]:
+    """The arguments that `requires` says are complex, or real."""
+    found: dict[str, bool] = {}
+    for condition in required(op):
+        match condition:
+            case Call("is_complex", (Name(name),)):
+                found[name] = True
+            case Unary("not", Call("is_complex", (Name(name),))):
+                found[name] = False
+    return {f"{name}{end}": known for name, known in found.items() for end in ("", "_p", "_t")}
 
 
 def kinds_of(op: OpSpec) -> dict[str, Kind]:

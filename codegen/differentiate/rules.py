@@ -25,7 +25,7 @@ from ..ir.nodes import (
     Unary,
 )
 from ..ir.simplify import simplify
-from ..ir.walk import substitute, with_parts
+from ..ir.walk import names, substitute, with_parts
 from ..spec.model import (
     AutoElementwise,
     AutoLinear,
@@ -223,7 +223,7 @@ class Rules:
         shapes = self._program.shapes
         if tangent == ABSENT or shapes.of(operand) == shapes.of(result):
             return tangent
-        return Call("expand", (tangent, Attribute(result, "shape")))
+        return Call("expand", (tangent, Attribute(shapes.first(result), "shape")))
 
     def _push_op(self, step: Step, op: OpSpec, tangents: Mapping[str, Expr], number: int) -> Expr:
         output = op.signature.outputs[number]
@@ -255,9 +255,40 @@ class Rules:
         zeros = {name: _zero(step.args[name]) for name in linear}
         found = []
         for name in moving:
-            for tangent in _one_by_one(moving[name], step.args[name]) if name in linear else ():
+            for tangent in (
+                self._one_by_one(moving[name], step.args[name]) if name in linear else ()
+            ):
                 found.append(_with_args(step, op, {**step.args, **zeros, name: tangent}))
         return added(found)
+
+    def _one_by_one(self, tangent: Expr, given: Expr) -> Iterator[Expr]:
+        """A tangent; of a list, the list with each of its tangents alone.
+
+        They are there together, if all of them are made of every tangent that there is.
+        """
+        if not (isinstance(tangent, Sequence) and isinstance(given, Sequence)):
+            if tangent != ABSENT:
+                yield tangent
+            return
+        zeros = tuple(map(_zero, given.items))
+        moved = [item for item in tangent.items if item != ABSENT]
+        every = {f"{name}_t" for name in self._flattener.op.differentiable_params}
+        if all(self._sources(item) == every for item in moved):
+            pairs = zip(tangent.items, zeros, strict=True)
+            yield Sequence(tuple(zero if item == ABSENT else item for item, zero in pairs))
+            return
+        for place, item in enumerate(tangent.items):
+            if item != ABSENT:
+                yield Sequence((*zeros[:place], item, *zeros[place + 1 :]))
+
+    def _sources(self, tangent: Expr) -> frozenset[str]:
+        """The tangents of arguments that a tangent is made of."""
+        bound = self._flattener.conditions.bound
+        found: set[str] = set()
+        for name in names(tangent):
+            made = bound.get(name.id)
+            found |= {name.id} if made is None else self._sources(made)
+        return frozenset(each for each in found if each.endswith("_t"))
 
     def _pushed_by_vjp(self, step: Step, op: OpSpec, moving: Mapping[str, Expr]) -> Expr:
         """The VJP of each argument, with its tangent for the gradient."""
@@ -393,18 +424,6 @@ def _moved(given: Expr, tangents: Mapping[str, Expr]) -> Expr:
         items = tuple(_moved(item, tangents) for item in given.items)
         return ABSENT if all(item == ABSENT for item in items) else Sequence(items)
     return ABSENT
-
-
-def _one_by_one(tangent: Expr, given: Expr) -> Iterator[Expr]:
-    """A tangent; of a list, the list with each of its tangents alone."""
-    if not (isinstance(tangent, Sequence) and isinstance(given, Sequence)):
-        if tangent != ABSENT:
-            yield tangent
-        return
-    zeros = tuple(map(_zero, given.items))
-    for place, item in enumerate(tangent.items):
-        if item != ABSENT:
-            yield Sequence((*zeros[:place], item, *zeros[place + 1 :]))
 
 
 def _zero(given: Expr) -> Expr:

@@ -14,8 +14,11 @@ from ..spec.vocabulary import CONSTANT_FUNCTIONS, HELPERS
 from .terms import ABSENT
 
 Shape: TypeAlias = tuple[str, ...]
-"""`("x",)` is that of the value `x`, `("kept", "x", "dim")` that of a sum of `x` over `dim` that
-keeps the dimension, `()` that of a number and of a tensor without dimensions."""
+"""`("x",)` is that of the value `x`, `("?joined", "x", "y")` that to which those of `x` and `y` are
+broadcast, `("?kept", "x", "dim")` that of a sum of `x` over `dim` that keeps the dimension, `()`
+that of a number and of a tensor without dimensions."""
+
+_JOINED, _KEPT = "?joined", "?kept"
 
 
 class Shapes:
@@ -24,6 +27,8 @@ class Shapes:
     def __init__(self, tensors: list[str], alike: Mapping[str, str]) -> None:
         self._known: dict[str, Shape] = {name: (alike.get(name, name),) for name in tensors}
         self._dims: dict[Shape, Expr] = {}
+        self._first: dict[Shape, str] = {}
+        self._slices: dict[tuple[Shape, Expr, tuple[int, Expr]], Shape] = {}
 
     def of(self, expr: Expr) -> Shape:
         """The shape of an argument of a step: a name, or an expression of numbers."""
@@ -53,7 +58,17 @@ class Shapes:
     def note(self, target: str, value: Expr, op: OpSpec | None, args: dict[str, Expr]) -> None:
         """Learn the shape of a step's value."""
         shape = self._of_step(value, op, args)
+        if op is not None and op.signature.name == "slice" and args["exact"] == Const(True):
+            shape = self._of_slice(target, args)
         self._known[target] = (target,) if shape is None else shape
+        self._first.setdefault(self._known[target], target)
+
+    def first(self, value: Name) -> Name:
+        """The first value that is known to have the shape of one."""
+        shape = self._known.get(value.id, ())
+        if len(shape) == 1:
+            return Name(shape[0])
+        return Name(self._first.get(shape, value.id)) if shape else value
 
     def _of_step(self, value: Expr, op: OpSpec | None, args: dict[str, Expr]) -> Shape | None:
         if op is None:
@@ -79,26 +94,67 @@ class Shapes:
             return shape
         return None
 
+    def _of_slice(self, target: str, args: Mapping[str, Expr]) -> Shape | None:
+        """The shape of a slice that is there, which others of the same length have as well."""
+        (first, base), (last, same) = multiple(args["start"]), multiple(args["end"])
+        if first == 0:
+            base = same
+        if base != same:
+            return None
+        key = self.of(args["self"]), args["dim"], (last - first, base)
+        return self._slices.setdefault(key, (target,))
+
     def _kept(self, tensor: Expr, dim: Expr) -> Shape:
-        shape = ("kept", *self.of(tensor), formula_text(dim))
+        shape = (_KEPT, *self.of(tensor), formula_text(dim))
         self._dims[shape] = dim
         return shape
 
     @staticmethod
     def joined(one: Shape, other: Shape) -> Shape | None:
         """The shape that two are broadcast to; None if that is known at run time only."""
-        if one == other or not other or other[:-1] == ("kept", *one):
+        if one == other or not other or _is_within(other, one):
             return one
-        return other if not one or one[:-1] == ("kept", *other) else None
+        if not one or _is_within(one, other):
+            return other
+        if _KEPT in (one[0], other[0]):
+            return None
+        return (_JOINED, *sorted({*_parts(one), *_parts(other)}))
 
-    def reduced(self, gradient: Expr, result: Shape, of: Expr) -> Expr:
+    def reduced(self, gradient: Expr, result: Shape, of: Name) -> Expr:
         """The gradient of a value that was broadcast to the shape of a result."""
         shape = self.of(of)
         if shape == result or gradient == ABSENT:
             return gradient
         if not shape:
             return Call("sum", (gradient,))
-        if shape[:-1] == ("kept", *result):
+        if shape[:-1] == (_KEPT, *result):
             return Call("sum", (gradient, self._dims[shape], Const(True)))
-        as_large = Name(shape[0]) if len(shape) == 1 else of
-        return Call("_sum_to_size", (gradient, Attribute(as_large, "shape")))
+        return Call("_sum_to_size", (gradient, Attribute(self.first(of), "shape")))
+
+
+def _is_within(kept: Shape, large: Shape) -> bool:
+    """Return whether one shape is that of a sum that is broadcast to another one again."""
+    if kept[0] != _KEPT:
+        return False
+    while kept and kept[0] == _KEPT:
+        kept = kept[1:-1]
+    return {*_parts(kept)} <= {*_parts(large)}
+
+
+def _parts(shape: Shape) -> Shape:
+    """The values whose shapes are broadcast to one."""
+    return shape[1:] if shape and shape[0] == _JOINED else shape
+
+
+def multiple(size: Expr) -> tuple[int, Expr]:
+    """A size as a number of times another one: `2 * half` as twice `half`."""
+    match size:
+        case Const(int(number)):
+            return number, Const(1)
+        case Binary("*", Const(int(number)), base):
+            return number, base
+        case Binary("+", left, right):
+            (one, base), (other, same) = multiple(left), multiple(right)
+            if base == same:
+                return one + other, base
+    return 1, size

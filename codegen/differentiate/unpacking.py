@@ -67,11 +67,11 @@ def parts_of(function: str, args: Mapping[str, Expr], count: int) -> tuple[Expr,
 
 
 def _slices(args: Mapping[str, Expr], sizes: list[Expr]) -> tuple[Expr, ...]:
-    """Parts of such lengths, one behind the other."""
+    """Parts of such lengths, one behind the other; the last one is what is left."""
     parts: list[Expr] = []
     start: Expr = Const(0)
-    for number, size in enumerate(sizes, 1):
-        end = size if number == 1 else _sum(sizes[:number])
+    for number, _ in enumerate(sizes, 1):
+        end = Const(None) if number == len(sizes) else _sum(sizes[:number])
         parts.append(Call("slice", (args["self"], args["dim"], start, end)))
         start = end
     return tuple(parts)
@@ -79,6 +79,8 @@ def _slices(args: Mapping[str, Expr], sizes: list[Expr]) -> tuple[Expr, ...]:
 
 def _sum(sizes: list[Expr]) -> Expr:
     """Sizes added up; a multiple, where they are the same."""
+    if len(sizes) == 1:
+        return sizes[0]
     numbers = [s.value for s in sizes if isinstance(s, Const) and isinstance(s.value, int)]
     if len(numbers) == len(sizes):
         return Const(sum(numbers))

@@ -265,9 +265,11 @@ class _Rewriting:
         unsure = [part for part in parts if _is_unsure(part)]
         if not unsure:
             return _Part(arg)
+        made = dataclasses.replace(arg, items=tuple(part.expr for part in parts))
+        if all(map(self._is_there, unsure)):
+            return _Part(made, _both(unsure), self._all, is_safe=False)
         if any(part.absent != unsure[0].absent for part in unsure):
             self._refuse(arg)
-        made = dataclasses.replace(arg, items=tuple(part.expr for part in parts))
         is_asked = all(part.is_asked for part in unsure)
         return _Part(made, unsure[0].absent, unsure[0].needs, is_safe=False, is_asked=is_asked)
 

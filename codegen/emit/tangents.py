@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import itertools
 import textwrap
 from collections.abc import Callable, Iterable
 
 from ..ir import nodes as ir
 from ..ir.parts import items_of
-from ..ir.walk import calls, free_names, substitute
+from ..ir.walk import calls, free_names, names, substitute
 from ..render.context import ModuleContext, function_name, is_constant
 from ..render.resolve import Resolver, kinds_of_params
 from ..render.to_tensor import TensorRenderer
@@ -27,6 +28,7 @@ from ..spec.model import (
 )
 from .absent import without_absent
 from .branches import with_safe_branches
+from .repeated import without_repeated
 from .views import BodyView, JvpView
 
 
@@ -215,22 +217,44 @@ def _is_taken_apart(op: OpSpec) -> bool:
 def _elementwise(op: OpSpec, resolver: Resolver) -> list[tuple[str, Formula]]:
     """The VJP of each argument, with its tangent for `grad`."""
     found = []
-    for names, rule in op.vjps:
+    for params, rule in op.vjps:
         if not isinstance(rule, Formula) or rule.block.expression == ir.Const(None):
             continue
-        for position, name in enumerate(names):
+        for position, name in enumerate(params):
             tangent: ir.Expr = ir.Name(f"{name}_t")
             if op.complex:
                 # The VJP of z -> f(z) is the product with conj(f'), the JVP that with f'.
                 tangent = ir.Call("conj", (tangent,))
-            of_one = rule if len(names) == 1 else _item(rule, position)
+            of_one = rule if len(params) == 1 else _item(rule, position)
             formula = _with(of_one, {"grad": tangent})
             found.append((f"{name}_t", _conjugated(formula, resolver) if op.complex else formula))
     terms = [f.block.expression for _, f in found if f.block.expression is not None]
     if len(terms) < len(found) or not found:
         return found
     total = functools.reduce(lambda a, b: ir.Binary("+", a, b), terms)
-    return [("", dataclasses.replace(found[0][1], block=ir.Block((ir.Return(total),))))]
+    formula = dataclasses.replace(found[0][1], block=ir.Block((ir.Return(total),)))
+    return [("", _made_once(op, formula, resolver))]
+
+
+def _made_once(op: OpSpec, formula: Formula, resolver: Resolver) -> Formula:
+    """The JVP, with names for what its terms compute several times of the arguments alone."""
+    kinds = kinds_of_params(op.signature) | {o.name: "tensor" for o in op.signature.outputs}
+    tangents = {f"{p.name}_t" for p in op.signature.tensor_params}
+    taken = {*kinds, *tangents}
+
+    def is_array(part: ir.Expr) -> bool:
+        read = {name.id for name in names(part)}
+        return not read & tangents and resolver.kind(part, kinds) == "tensor"
+
+    def free(word: str) -> str:
+        words = (word if number == 1 else f"{word}{number}" for number in itertools.count(1))
+        found = next(each for each in words if each not in taken)
+        taken.add(found)
+        kinds[found] = "tensor"
+        return found
+
+    ((_, made),) = without_repeated([((), formula)], is_array, free)
+    return made
 
 
 def _with(formula: Formula, values: dict[str, ir.Expr]) -> Formula:

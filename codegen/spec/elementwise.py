@@ -50,14 +50,21 @@ def _is_elementwise(node: Node, table: Table, above: frozenset[str] = frozenset(
         case Binary("@") | Subscript() | Attribute():
             return False
         case Call(function, args):
-            if "." in function:
-                known = primitives().get(function)
-                is_known = known is not None and known.is_elementwise
-                return is_known or function in code_facts().pointwise
-            ops = [o for o in table.overloads(function) if len(o.signature.params) >= len(args)]
-            alike = [is_elementwise_op(op, table, above) for op in ops]
-            return function in HELPERS or (bool(alike) and all(alike))
+            return function in HELPERS or is_elementwise_call(function, len(args), table, above)
     return True
+
+
+def is_elementwise_call(
+    function: str, count: int, table: Table, above: frozenset[str] = frozenset()
+) -> bool:
+    """Return whether a function of so many arguments computes element by element."""
+    if "." in function:
+        known = primitives().get(function)
+        is_known = known is not None and known.is_elementwise
+        return is_known or function in code_facts().pointwise
+    ops = [op for op in table.overloads(function) if len(op.signature.params) >= count]
+    alike = [is_elementwise_op(op, table, above) for op in ops]
+    return bool(alike) and all(alike)
 
 
 def is_elementwise_op(op: OpSpec, table: Table, above: frozenset[str] = frozenset()) -> bool:

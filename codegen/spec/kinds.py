@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
+from typing import Final
 
 from ..ir.guard import FormulaError
 from ..ir.nodes import (
@@ -70,7 +71,7 @@ _COUNTS = ("len", "numel", "int", "float")
 _WRONG_FOR = {
     "is_complex": (*_PLAIN, Kind.TENSORS),
     "numel": (Kind.NUMBER, Kind.FLAG, Kind.TEXT, Kind.DTYPE, Kind.TENSORS),
-    "len": (Kind.NUMBER, Kind.FLAG, Kind.DTYPE),
+    "len": (Kind.NUMBER, Kind.FLAG, Kind.TEXT, Kind.DTYPE),
     "int": (Kind.TENSOR, Kind.TENSORS, Kind.NUMBERS, Kind.TEXT, Kind.DTYPE),
     "float": (Kind.TENSOR, Kind.TENSORS, Kind.NUMBERS, Kind.TEXT, Kind.DTYPE),
 }
@@ -197,10 +198,16 @@ def misuses(block: Block, kinds: Kinds, optional: Collection[str]) -> Iterator[F
                 yield from _of_attribute(node, kinds.of(value), name)
             case Call(function, (argument,)) if function in _WRONG_FOR:
                 yield from _of_count(node, kinds.of(argument), argument)
+            case Call():
+                yield from _of_dtypes(node)
             case Binary(op, left, right) if op in _ARITHMETIC:
                 yield from _of_arithmetic(node, op, kinds.of(left), kinds.of(right))
             case Unary("-", operand) if kinds.of(operand) in (*_NOT_COMPUTED_WITH, Kind.NUMBERS):
                 yield _misuse(node, f"`-` of {kinds.of(operand)}")
+            case Compare(op, left, right) if kinds.of(right) is Kind.TEXT:
+                yield from _of_texts(node, op)
+            case Subscript(value) if kinds.of(value) is Kind.TEXT:
+                yield _misuse(node, f"a part of {Kind.TEXT}", _WHOLE_TEXTS)
             case Conditional(test) | If(test):
                 yield from _of_test(test, kinds)
             case Logic(_, operands):
@@ -259,13 +266,38 @@ def _of_arithmetic(
 ) -> Iterator[FormulaError]:
     kinds = {left, right}
     wrong = next((k for k in (left, right) if k in (*_NOT_COMPUTED_WITH, Kind.TENSORS)), None)
-    if wrong is not None and not (op == "+" and left is right):
+    if wrong is not None and not (op == "+" and left is right is Kind.TENSORS):
         yield _misuse(node, f"`{op}` of {wrong}")
     elif Kind.NUMBERS in kinds and Kind.TENSOR in kinds:
         yield _misuse(node, f"`{op}` of a tensor and {Kind.NUMBERS}", "take one of them: `[0]`")
     elif Kind.NUMBERS in kinds and Kind.NUMBER in kinds and op != "*":
         help = "lists are added to lists; take one of the numbers: `[0]`"
         yield _misuse(node, f"`{op}` of a list of numbers and a number", help)
+
+
+_WHOLE_TEXTS: Final = "texts are compared as a whole: `reduction in ('mean', 'sum')`"
+"""Of words that formulas mention every one is tried, of their parts none."""
+
+_LARGEST: Final = {"int8": 127, "uint8": 255, "int16": 32767}
+"""Numbers from which on integers wrap around, which tensors may have more elements than."""
+
+
+def _of_texts(node: Node, op: str) -> Iterator[FormulaError]:
+    """Comparisons of parts of texts, and of their order."""
+    if op in ("in", "not in"):
+        yield _misuse(node, f"`{op}` looks for a part of {Kind.TEXT}", _WHOLE_TEXTS)
+    elif op not in ("==", "!=", "is", "is not"):
+        yield _misuse(node, f"`{op}` of {Kind.TEXT}", _WHOLE_TEXTS)
+
+
+def _of_dtypes(call: Call) -> Iterator[FormulaError]:
+    """Numbers made integers that are too narrow to count elements, or to hold what these are."""
+    for value in (*call.args, *(value for _, value in call.kwargs)):
+        if isinstance(value, Const) and value.value in _LARGEST:
+            message = (
+                f"`{value.value}` ends at {_LARGEST[str(value.value)]}, and wraps around there"
+            )
+            yield _misuse(call, message, "compute with `int64`")
 
 
 def _of_test(test: Expr, kinds: Kinds) -> Iterator[FormulaError]:

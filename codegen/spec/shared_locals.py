@@ -115,12 +115,12 @@ def shared_with(
     before = takewhile(lambda entry: entry[0] != params, formulas)
     earlier = tuple(name for given, f in before if made in leading(f.block) for name in given)
     mentioned = {*made.targets, *(name.id for name in names(made.value))}
-    if not earlier or mentioned & _ambiguous([formula.block for _, formula in formulas]):
+    if not earlier or mentioned & ambiguous([formula.block for _, formula in formulas]):
         return ()
     return earlier
 
 
-def _ambiguous(blocks: Sequence[Block]) -> set[str]:
+def ambiguous(blocks: Sequence[Block]) -> set[str]:
     """The locals that do not mean the same wherever they are read."""
     made = [each for block in blocks for each in assignments(block)]
     given = set().union(*map(free_names, blocks))

@@ -30,7 +30,7 @@ AS_CALLED = "(*)"
 """The end of a spelling that takes the arguments as the call gives them."""
 
 _OPTIONAL = re.compile(r"<(?P<part>[^<>]*)>")
-_PLACE = re.compile(r"(?P<star>\*?)\{(?P<name>\w+)\}(?P<after>[.\[]?)")
+_PLACE = re.compile(r"(?P<star>\*?)\{(?P<name>\w+)(?P<what>:shapes)?\}(?P<after>[.\[]?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,10 @@ class Spelling:
     """The arguments that make no difference to it."""
 
     def filled(self, given: frozenset[str], render: Callable[[str, int], str]) -> str:
-        """The call, of which `given` arguments are written and `render` writes one."""
+        """The call, of which `given` arguments are written and `render` writes one.
+
+        Of a list of tensors `name:shapes` are the shapes, for which nothing has to be computed.
+        """
 
         def part(found: re.Match[str]) -> str:
             named = {place["name"] for place in _PLACE.finditer(found["part"])}
@@ -50,7 +53,8 @@ class Spelling:
 
         def place(found: re.Match[str]) -> str:
             at = ATOM if found["after"] else CONDITIONAL
-            return found["star"] + render(found["name"], at) + found["after"]
+            name = found["name"] + (found["what"] or "")
+            return found["star"] + render(name, at) + found["after"]
 
         return _PLACE.sub(place, _OPTIONAL.sub(part, self.text))
 

@@ -19,6 +19,7 @@ from .frameworks import AS_CALLED, Framework, Spelling
 from .naming import Naming
 from .refusals import has_its_own, has_kernel, refusals
 from .results import OWN
+from .shapes import broadcast_from
 
 BASE = "_base"
 """The module of an emitted package with the ops of gradspec's table that the framework lacks."""
@@ -196,7 +197,20 @@ class FrameworkRenderer(CallRenderer):
         if left_out:
             names_left = ", ".join(sorted(left_out))
             self._refuse(node, f"`{node.function}` with `{names_left}`")
-        return spelling.filled(given, lambda name, at: argument(arguments[name], name, at))
+
+        def filled(name: str, at: int) -> str:
+            name, of_shapes, _ = name.partition(":shapes")
+            value = arguments[name]
+            return self._shapes(value) if of_shapes else argument(value, name, at)
+
+        return spelling.filled(given, filled)
+
+    def _shapes(self, tensors: ir.Expr) -> str:
+        """The shapes of a list of tensors."""
+        if isinstance(tensors, ir.Sequence):
+            shapes = (self.render(ir.Attribute(item, "shape")) for item in tensors.items)
+            return f"({''.join(f'{shape}, ' for shape in shapes)})"
+        return f"[each.shape for each in {self.render(tensors)}]"
 
     def _lifted(self, number: ir.Expr, like: ir.Expr) -> str:
         """A number as a tensor beside another."""
@@ -287,6 +301,12 @@ class FrameworkRenderer(CallRenderer):
             self._refuse(node, f"`.{node.name}`")
         if node.name == "meta":  # what has elements has a shape and a dtype as well
             return self.read(node.value)
+        if node.name == "shape" and not isinstance(node.value, ir.Name):
+            sources = broadcast_from(node.value, self.module.resolver, self.kinds)
+            if sources:
+                shapes = [f"{self.render(each, ATOM)}.shape" for each in sources]
+                text = shapes[0] if len(shapes) == 1 else f"broadcast_shapes({', '.join(shapes)})"
+                return text, ATOM
         return super().render_attribute(node)
 
     # ---- what the framework lacks

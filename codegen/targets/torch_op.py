@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, SpecError
 from ..emit.branches import with_safe_branches
+from ..emit.repeated import Gradients, without_repeated
 from ..emit.saves import name_attributes
 from ..emit.tangents import returning
 from ..ir import nodes as ir
@@ -24,7 +25,6 @@ from .checks import checks, reduced
 from .naming import MARK, function_name
 from .refusals import has_its_own, has_kernel
 from .renderer import EmittedModule, FrameworkRenderer
-from .repeated import Gradients, without_repeated
 from .results import Results
 from .rules import gradients, tangents
 

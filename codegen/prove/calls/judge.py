@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...spec.model import Formula
 from ..identities.identity import Mismatch
 from ..identities.run import Leaf
 from .call import Lines, NoCall, float_leaves
@@ -56,11 +57,18 @@ ROUNDED = 2.0**-22
 ROUNDINGS = 3
 """How often that is done: numbers may be rounded to what hides it."""
 
+SINGULAR = 1e12
+"""Products of gradients and directions that are larger come of matrices that are singular but for
+rounding: nothing is left of their digits. Nor is anything compared where they are nan."""
+
 LARGE = 500.0
 """From this size on an exponential may overflow where the derivative does not."""
 
 ROUNDING = 16 * 2.0**-52
 """Error of a value, relative to its size."""
+
+_REFUSED = "same dtype"
+"""What ops say that take tensors of one dtype only, as products of matrices do."""
 
 NEARBY = 1500
 """At most so many points around a kink tell which slopes may be chosen there."""
@@ -143,7 +151,7 @@ class Judge(CallWithSecondDerivatives):
             pushed = sum(pairing(self.weights[n], tangents[n]) for n in self.names)
             size = sum(magnitude(self.weights[n], tangents[n]) for n in self.names)
             size += sum(magnitude(self.gradients[leaf], d) for leaf, d in direction.items())
-            if np.isfinite(size):
+            if size < SINGULAR:
                 self._same(
                     pulled,
                     pushed,
@@ -344,7 +352,8 @@ class Judge(CallWithSecondDerivatives):
                 continue
             values = self._moved({leaf: whole.astype(np.int64)})
             is_meant = {name for name, _ in floats} <= set(self.spec.promotes)
-            self._in_other_dtypes(values, gradients, f"with whole numbers for {leaf[0]}", is_meant)
+            how = f"with whole numbers for {leaf[0]}"
+            self._in_other_dtypes(values, gradients, how, is_meant, may_raise=False)
 
     @property
     def _real_leaves(self) -> list[Leaf]:
@@ -370,9 +379,15 @@ class Judge(CallWithSecondDerivatives):
         )
 
     def _in_other_dtypes(
-        self, values: dict[str, Any], gradients: Lines, how: str, is_meant: bool
+        self,
+        values: dict[str, Any],
+        gradients: Lines,
+        how: str,
+        is_meant: bool,
+        *,
+        may_raise: bool = True,
     ) -> None:
-        """Compare gradients; rules of ops that do not promote may refuse two dtypes."""
+        """Compare gradients; rules of ops that do not promote may refuse two precisions."""
         again = Judge(self.spec, values, self.rng, True)
         try:
             again.start()
@@ -389,9 +404,10 @@ class Judge(CallWithSecondDerivatives):
             tangents = again._jvp(direction)
         except NoCall:
             return
-        except Mismatch:
-            if is_meant:
-                raise
+        except Mismatch as mismatch:
+            if is_meant or not (may_raise or _REFUSED in str(mismatch)):
+                label = f"{mismatch.label} {how}"
+                raise Mismatch(label, mismatch.key, str(mismatch)) from None
             return
         if tangents is not None:
             self._transposed(again, found, weights, (direction, tangents), how)
@@ -450,6 +466,8 @@ class Judge(CallWithSecondDerivatives):
             return
         for direction in directions:
             self._second_along(direction, mixed, twice)
+        if self.is_usual and any(isinstance(rule, Formula) for _, rule in self.spec.jvps):
+            self._jvp_backwards(mixed, twice)
 
     def _second_along(self, direction: Lines, mixed: Lines, twice: Lines) -> None:
         """Compare the derivative of the VJP with its slope along one line."""

@@ -140,6 +140,17 @@ def special_points(
     for one, other in pairwise(names):
         if values[one].shape == values[other].shape:
             yield values | {other: values[one].copy()}
+    for one, other in pairwise(names):  # where a product, a quotient or a sum is compared
+        for number in compared:
+            for beside in (1.0, 0.0):
+                yield values | {
+                    one: _placed(values[one], [0], number),
+                    other: _placed(values[other], [0], beside),
+                }
+                yield values | {
+                    one: _placed(values[one], [0], beside),
+                    other: _placed(values[other], [0], number),
+                }
     for number in interesting:  # those first that formulas compare with, for all arguments
         for name in names:
             size = values[name].size

@@ -28,7 +28,7 @@ from .call import STEP, NoCall, NoSlope, float_leaves
 from .judge import SINGLE_TOLERANCE, SINGLE_TOLERANCE_BY_DTYPE, Judge
 from .meant import suggestion
 from .measures import is_finite
-from .mentioned import compared_numbers, tells_dtypes_apart
+from .mentioned import special_numbers, tells_dtypes_apart
 from .points import SYMMETRIC, arguments, infinite_points, special_points, usual_points
 from .points import NoCall as NoArguments
 from .required_shapes import with_required_shapes
@@ -159,7 +159,7 @@ class _Search:
         plain = [p for p in spec.signature.params if p not in tensors or p.type.is_optional]
         self.has_several_attributes = len(plain) > 1
         self.most = most_calls(spec)
-        self.numbers = compared_numbers(spec)
+        self.numbers = special_numbers(spec)
         self.single_tolerance = (
             SINGLE_TOLERANCE_BY_DTYPE if tells_dtypes_apart(spec) else SINGLE_TOLERANCE
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..identities.compositions import Composition, Directions
 from ..identities.identity import Mismatch
 from ..identities.run import Call
 from .call import Lines, NoCall
@@ -13,6 +14,12 @@ from .derivatives import CallWithDerivatives
 from .measures import HUGE, is_finite, is_smooth, pairing, short
 
 Array = np.ndarray[Any, Any]
+
+_TOLERANCE = 1e-5
+"""Error of one second derivative beside another one, relative to the largest."""
+
+_NUDGE = 1e-10
+"""How far arguments are moved to see whether rounding explains a difference."""
 
 
 class CallWithSecondDerivatives(CallWithDerivatives):
@@ -67,6 +74,39 @@ class CallWithSecondDerivatives(CallWithDerivatives):
         return {
             leaf: np.zeros_like(self.at(leaf)) if g is None else g.array
             for leaf, g in zip(self.leaves, found, strict=True)
+        }
+
+    def _jvp_backwards(self, mixed: Lines, twice: Lines) -> None:
+        """Compare the gradients of the JVP with those of the VJP: both pair the same derivative.
+
+        A rule may hold on to what is cut off from the graph, under a flag.
+        """
+        arrays = [*map(self.at, self.leaves), *(self.outputs[n] for n in self.names)]
+        if any(array.dtype.kind != "f" for array in arrays):
+            return
+        given = Directions(dict(self.weights), dict(mixed), {})
+        found = self._vjp_of_jvp(self.values, given)
+        for leaf in self.leaves:
+            label, name = f"VJP of the JVP by {leaf[0]}", self.names[0].partition("[")[0]
+            try:
+                self._equal(found[leaf], twice[leaf], label, name, _TOLERANCE)
+            except Mismatch:
+                moved = {
+                    f: self.at(f) * (1 + _NUDGE * self.random(self.at(f))) for f in self.leaves
+                }
+                beside = self._vjp_of_jvp(self._moved(moved), given)[leaf]
+                size = np.abs(found[leaf]).max(initial=1e-3)
+                if not (np.abs(beside - found[leaf]) > _TOLERANCE * size).any():
+                    raise  # else digits are lost, as where a matrix is almost singular
+
+    def _vjp_of_jvp(self, values: dict[str, Any], given: Directions) -> Lines:
+        try:
+            found, _ = Composition(self.spec, values, self.leaves, given).vjp_of_jvp()
+        except Exception as error:
+            self._refuse(error, self.names[0].partition("[")[0], "VJP of the JVP of")
+        return {
+            leaf: np.zeros_like(self.at(leaf)) if gradient is None else gradient
+            for leaf, gradient in ((leaf, found.get(leaf)) for leaf in self.leaves)
         }
 
     def _paired(self, mixed: Lines, gradients: Lines) -> Array:

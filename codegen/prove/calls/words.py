@@ -12,7 +12,7 @@ from ...spec.model import OpSpec, Param
 from .data import Args
 from .extents import LARGEST_EXTENT
 
-MOST_FLAGS = 5
+MOST_FLAGS = 6
 """So many flags are taken in all combinations."""
 
 NO_WORD = "another"
@@ -26,6 +26,32 @@ def flags(spec: OpSpec, args: Args) -> Iterator[Args]:
         yield dict(zip(names, way, strict=False))
     for name in names:
         yield {name: not args.get(name, False)}
+    if len(names) > MOST_FLAGS:
+        yield dict.fromkeys(names, True)
+
+
+_UNLIKE = (2.5, -0.75, 3.0, 0.625, -2.0, 1.75)
+"""Numbers for all arguments at once, none of them zero or one."""
+
+
+def all_numbers(spec: OpSpec) -> Iterator[Args]:
+    """All numbers at once, with all flags: what is wrong may need several that are unusual."""
+    params = [
+        p
+        for p in spec.signature.params
+        if p.type.base in ("int", "float", "Scalar", "SymInt") and not p.type.is_list
+    ]
+    flags = [p for p in spec.signature.params if p.type.base == "bool" and not p.type.is_list]
+    if len(params) + len(flags) < 2 or not params:
+        return
+    for turn in range(3):
+        numbers = {p.name: _UNLIKE[(k + turn) % len(_UNLIKE)] for k, p in enumerate(params)}
+        whole = {p.name for p in params if p.type.base in ("int", "SymInt")}
+        found = {name: int(abs(n)) + 1 if name in whole else n for name, n in numbers.items()}
+        yield found
+        if turn == 0:  # rates and widths may have to be positive
+            yield {name: abs(number) for name, number in found.items()}
+        yield from ({**found, **{p.name: flag for p in flags}} for flag in (True, False) if flags)
 
 
 def words(

@@ -243,9 +243,13 @@ def _compare(
 
 
 def _of_cancelled(exact: Array, point: Point) -> Array:
-    """Return the error to expect of each element, as a sum of terms that cancel."""
+    """Return the error to expect of each element, as a sum of terms that cancel.
+
+    Exponentials are as far off, relative to their sizes, as numbers that they are of.
+    """
     sizes = [to_float(point.magnitude(expr)) for expr in exact.flat]
-    return _ROUNDING * np.array(sizes).reshape(exact.shape)
+    largest = max((abs(to_float(value)) for value in point.values.values()), default=1.0)
+    return _ROUNDING * max(1.0, largest) * np.array(sizes).reshape(exact.shape)
 
 
 def _compare_floats(

@@ -28,6 +28,7 @@ from ..numeric.limits import (
     check_third_order,
     has_first_derivatives,
 )
+from ..symbolic.special_values import compared_numbers
 from ..zero.number_fields import numeric_values
 from .domain import is_inside, outside
 from .draw import build
@@ -37,6 +38,9 @@ from .unproved import is_unproved, unproved_elements
 _CONSTANTS = (0.0, 1.0, -1.0, 2.0, 3.0, 0.5)
 _FEW_CONSTANTS = (0.0, 1.0, 2.0)
 """Where three arguments take them in all ways."""
+
+_MOST_NUMBERS = 3
+"""So many numbers that formulas compare with are taken for constants, too."""
 
 _MOST_EXAMPLES = 3
 """The smallest ones whose arrays have more than one element."""
@@ -80,7 +84,7 @@ def _places_of_elements(spec: OpSpec, examples: Iterable[Example]) -> Iterator[P
     """
     singles = {repr(s.args): s for s in (single_elements(spec, example) for example in examples)}
     for values, leaves in _calls(spec, singles.values()):
-        points = _points_of_elements(values, leaves)
+        points = _points_of_elements(values, leaves, compared_numbers(spec)[:_MOST_NUMBERS])
         if not _is_a_call(spec, points, leaves):
             continue
         place = Place(
@@ -150,9 +154,16 @@ def _factored(examples: Iterable[Example]) -> set[str]:
     return {name for name, value in given if isinstance(value, Mapping) and "lu" in value}
 
 
-def _points_of_elements(values: dict[str, Any], leaves: list[Leaf]) -> dict[str, Any]:
-    """All combinations of constants and of what was drawn, at once."""
+def _points_of_elements(
+    values: dict[str, Any], leaves: list[Leaf], compared: list[float]
+) -> dict[str, Any]:
+    """All combinations of constants and of what was drawn, at once.
+
+    With one and zero among them, products, quotients and sums are what formulas compare with.
+    """
     constants = _CONSTANTS if len(leaves) < 3 else _FEW_CONSTANTS
+    if 1 < len(leaves) < 4:
+        constants = tuple(dict.fromkeys((*constants, *compared)))
     drawn = [argument(values, leaf).flat[0] for leaf in leaves]
     grids = np.meshgrid(*([*constants, number, -number] for number in drawn), indexing="ij")
     return _replaced(values, dict(zip(leaves, (grid.ravel() for grid in grids), strict=True)))

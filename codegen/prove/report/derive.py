@@ -144,7 +144,25 @@ def _tidy(derivative: Expr) -> Expr:
     derivative = derivative.replace(sympy.DiracDelta, lambda *_: S.Zero)
     if derivative.has(sympy.Derivative, sympy.Subs):
         raise NotSymbolic("sympy has no derivative of it")
+    derivative = derivative.replace(lambda part: part.is_Mul or part.is_Pow, _smooth)
     return sympy.piecewise_fold(derivative) if derivative.has(sympy.Piecewise) else derivative
+
+
+def _smooth(part: Expr) -> Expr:
+    """Products of signs and magnitudes that go on through zero: one for `sign(u)**2`, `u` for both.
+
+    So the slope of `sign(x) * log1p(abs(x))` is one at zero, and has slopes itself.
+    """
+    powers = part.as_powers_dict()
+    for sign in part.atoms(sympy.sign):
+        inner = sign.args[0]
+        times, sizes = powers.get(sign, S.Zero), powers.get(sympy.Abs(inner), S.Zero)
+        if not times.is_Integer or (times < 2 and not (times == 1 and sizes.is_positive)):
+            continue
+        odd = times % 2
+        part = part / sign**times
+        part = part / sympy.Abs(inner) * inner if odd and sizes.is_positive else part * sign**odd
+    return part
 
 
 def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:

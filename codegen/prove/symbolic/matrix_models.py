@@ -15,6 +15,7 @@ from sympy import Matrix
 from sympy.polys.matrices import DomainMatrix
 
 from ..inputs.parametrize import factors_of, numbers, signs
+from .complex_numbers import is_complex
 from .decisions import ProofError, sign
 
 
@@ -93,7 +94,28 @@ def _pinv(array: Any, *_: Any, **__: Any) -> Any:
 
 
 def _cholesky(array: Any) -> Any:
-    return _batched(lambda a: factors_of("cholesky", a).parts)(array)[0]
+    return _batched(lambda a: (_lower_factor(a),))(array)[0]
+
+
+def _lower_factor(matrix: Matrix) -> Matrix:
+    """The Cholesky factor that the matrix is made of; by roots, if it is small and real."""
+    try:
+        return factors_of("cholesky", matrix).parts[0]
+    except ProofError:
+        if matrix.rows > 2 or any(map(is_complex, matrix)):
+            raise
+    first = sympy.sqrt(_positive(matrix[0, 0]))
+    if matrix.rows == 1:
+        return Matrix([[first]])
+    beside = matrix[1, 0] / first
+    rest = sympy.together(matrix[1, 1] - matrix[1, 0] ** 2 / matrix[0, 0])
+    return Matrix([[first, 0], [beside, sympy.sqrt(_positive(rest))]])
+
+
+def _positive(pivot: Any) -> Any:
+    if sign(pivot, branches=False) <= 0:
+        raise ProofError("this matrix is not positive definite at the point")
+    return pivot
 
 
 def _eigh(array: Any, UPLO: str = "L") -> tuple[Any, Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...ir.nodes import Block, Compare, Const, Name
+from ...ir.nodes import Block, Call, Compare, Const, Expr, Name, Node, Unary
 from ...ir.walk import walk
 from ...spec.model import Example, Formula, OpSpec
+from ...spec.vocabulary import COMPARISONS
 
 
 def special_examples(spec: OpSpec, examples: tuple[Example, ...]) -> Iterator[Example]:
@@ -38,6 +39,32 @@ def _compared(spec: OpSpec) -> Iterator[tuple[str, Any]]:
                 case Compare(left=Name(id=name), right=Const(value=int() | float() | str() as v)):
                     if not isinstance(v, bool):
                         yield name, v
+
+
+def compared_numbers(spec: OpSpec) -> list[float]:
+    """The numbers that formulas compare something with."""
+    found: dict[float, None] = {}
+    for block in formulas(spec):
+        for node in walk(block):
+            for side in compared(node) or ():
+                match side:
+                    case Const(value=bool()):
+                        pass
+                    case Const(value=int() | float() as number):
+                        found[float(number)] = None
+                    case Unary(operand=Const(value=int() | float() as number)):
+                        found[-float(number)] = None
+    return list(found)
+
+
+def compared(node: Node) -> tuple[Expr, Expr] | None:
+    """The two sides of a comparison, which may be written as the op `eq`, `ge`, ...; else None."""
+    match node:
+        case Compare(_, left, right):
+            return left, right
+        case Call(function, (left, right)) if function in COMPARISONS:
+            return left, right
+    return None
 
 
 def formulas(spec: OpSpec) -> Iterator[Block]:

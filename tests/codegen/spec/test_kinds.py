@@ -76,6 +76,45 @@ def test_what_works_passes(tmp_path: Path, formula: str) -> None:
     assert messages(tmp_path, formula) == []
 
 
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("self if 'mean' in mode else -self", "`in` looks for a part of a text"),
+        ("self if mode in 'mean' else -self", "`in` looks for a part of a text"),
+        ("self if mode in ('mean') else -self", "`in` looks for a part of a text"),
+        ("self if mode not in 'mean' else -self", "`not in` looks for a part of a text"),
+        ("self if mode[0] == 'm' else -self", "a part of a text"),
+        ("self if mode < 'mean' else -self", "`<` of a text"),
+        ("self if mode + 's' == 'means' else -self", "`+` of a text"),
+        ("self * len(mode)", "`len` of a text"),
+        ("self if mode in ('mean', 'sum') else -self", ""),
+        ("self if mode in ('mean',) else -self", ""),
+        ("self if mode == 'mean' or mode != 'sum' else -self", ""),
+    ],
+)
+def test_texts_are_compared_as_a_whole(tmp_path: Path, formula: str, message: str) -> None:
+    """The proof goes through the texts that formulas mention, and not through all others."""
+    assert messages(tmp_path, formula) == ([message] if message else [])
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("self * sum(self > 0, dtype='uint8')", "`uint8` ends at 255, and wraps around there"),
+        ("_to_copy(_to_copy(self, dtype='int8'), dtype=self.dtype)", "`int8` ends at 127, and"),
+        ("_to_copy(cumsum(self, 0), dtype='int16')", "`int16` ends at 32767, and"),
+        ("self * sum(self > 0, dtype='int64')", ""),
+        ("sum(self, dtype=dtype)", ""),
+        ("self if self.dtype == 'uint8' else -self", ""),
+    ],
+)
+def test_integers_are_wide_enough_to_count_elements(
+    tmp_path: Path, formula: str, message: str
+) -> None:
+    found = messages(tmp_path, formula)
+    assert len(found) == bool(message) and all(each.startswith(message) for each in found)
+
+
 def test_a_gradient_is_asked_for_where_the_argument_is_given(tmp_path: Path) -> None:
     rules = "  weight: grad * weight\n  self: grad * weight\n"
     forward = "self if weight is None else self * weight * weight / 2"
