@@ -51,8 +51,8 @@ DERIVED = {
     "scaled_sum(Tensor self, Tensor weight)": (
         "sum(self * weight)",
         {
-            "weight": "_sum_to_size(_unreduce(grad, (self * weight).shape, None, False) * self, "
-            "weight.shape)",
+            "weight": "back_product = _unreduce(grad, (self * weight).shape, None, False)\n"
+            "return _sum_to_size(back_product * self, weight.shape)",
             "result": "sum(self_t * weight_p + self_p * weight_t)",
         },
         "{self: [2, 2], weight: [2]}",

@@ -1,0 +1,140 @@
+"""Derived rules compute nothing twice, and nothing for its shape alone, as far as one can tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .test_derive import filled, rules_of
+
+ROTARY = """\
+- name: turned_halves(Tensor self, Tensor cosines, Tensor sines) -> Tensor
+  requires:
+    - self.ndim > 0 and self.shape[-1] % 2 == 0
+    - cosines.shape == (self.shape[-1] // 2,)
+    - sines.shape == cosines.shape
+  forward: |
+    half = self.shape[-1] // 2
+    x = narrow(self, -1, 0, half)
+    y = narrow(self, -1, half, half)
+    return cat([x * cosines - y * sines, y * cosines + x * sines], -1)
+"""
+
+
+def test_gradients_of_all_slices_are_joined(tmp_path: Path) -> None:
+    rules = rules_of(filled(ROTARY, tmp_path))
+    assert "slice_backward" not in rules["self"]
+    assert rules["self"].splitlines()[-1].startswith("return cat((")
+
+
+def test_a_jvp_joins_the_tangents_of_a_list_once(tmp_path: Path) -> None:
+    tangent = rules_of(filled(ROTARY, tmp_path))["result"]
+    assert tangent.count("cat(") == 1
+    assert "_zero" not in tangent
+
+
+SLICES = {
+    "a number of both halves": ("self[:k]", "self[k:]", "k >= 0", True),
+    "from the end": ("self[:-k]", "self[-k:]", "k > 0", True),
+    "a gap between": ("self[:k]", "self[k + 1:]", "k >= 0", False),
+    "an overlap": ("self[:k + 1]", "self[k:]", "k >= 0", False),
+    "the first twice": ("self[:k]", "self[:k]", "k >= 0", False),
+    "thirds that may leave elements": (
+        "self[:self.shape[0] // 3]",
+        "self[self.shape[0] // 3:2 * (self.shape[0] // 3)]",
+        "k >= 0",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SLICES)
+def test_slices_that_are_not_all_are_put_into_zeros(case: str, tmp_path: Path) -> None:
+    first, second, requirement, is_joined = SLICES[case]
+    rules = rules_of(
+        filled(
+            "- name: of_two_slices(Tensor self, int k) -> Tensor\n"
+            f"  requires: self.ndim == 1 and {requirement}\n"
+            f"  forward: sum(sin({first})) + sum({second} * {second})\n"
+            "  examples: [{self: [4], k: 2}]\n",
+            tmp_path,
+        )
+    )
+    assert ("cat((" in rules["self"]) is is_joined
+    assert ("slice_backward" in rules["self"]) is not is_joined
+
+
+def test_slices_of_several_outputs_may_have_no_gradient(tmp_path: Path) -> None:
+    """One cotangent alone may be there: a list would have a hole."""
+    op = filled(
+        "- name: two_parts(Tensor self) -> (Tensor first, Tensor second)\n"
+        "  requires: self.ndim == 1\n"
+        "  forward: sin(self[:2]), cos(self[2:])\n"
+        "  examples: [{self: [4]}]\n",
+        tmp_path,
+    )
+    assert "cat(" not in rules_of(op)["self"]
+
+
+def test_gradients_share_what_they_are_computed_from(tmp_path: Path) -> None:
+    rules = rules_of(
+        filled(
+            "- name: rooted_distance(Tensor self, Tensor other) -> Tensor\n"
+            "  forward: mean(sqrt((self - other) ** 2 + 0.01))\n"
+            "  examples: [{self: [2], other: [2]}]\n",
+            tmp_path,
+        )
+    )
+    *shared, of_self = rules["self"].splitlines()
+    *again, of_other = rules["other"].splitlines()
+    assert shared == again
+    assert of_self == "return _sum_to_size(back_difference, self.shape)"
+    assert of_other == "return _sum_to_size(-back_difference, other.shape)"
+
+
+def test_a_sum_over_broadcast_terms_is_taken_once(tmp_path: Path) -> None:
+    rules = rules_of(
+        filled(
+            "- name: divergence(Tensor mu, Tensor logvar) -> Tensor\n"
+            "  forward: -0.5 * sum(1 + logvar - mu * mu - exp(logvar), -1)\n"
+            "  examples: [{mu: [2, 3], logvar: [3]}]\n",
+            tmp_path,
+        )
+    )
+    assert rules["logvar"].count("_sum_to_size") == 1
+    assert "- exp" not in rules["logvar"].splitlines()[0], "the shape is that of the first step"
+
+
+def test_every_output_of_a_step_has_its_shape(tmp_path: Path) -> None:
+    rules = rules_of(
+        filled(
+            "- name: standardised(Tensor self) -> Tensor\n"
+            "  requires: self.ndim == 2\n"
+            "  forward: |\n"
+            "    v, m = var_mean(self, -1, correction=0, keepdim=True)\n"
+            "    return (self - m) * rsqrt(v + 1e-5)\n"
+            "  examples: [{self: [2, 3]}]\n",
+            tmp_path,
+        )
+    )
+    assert "sum(-back" not in rules["self"].replace("_sum_to_size(-back", "")
+    assert "m.shape" in rules["self"]
+
+
+def test_an_argument_that_must_be_real_has_a_real_gradient(tmp_path: Path) -> None:
+    rules = rules_of(
+        filled(
+            "- name: turned_by(Tensor self, Tensor angle) -> Tensor\n"
+            "  requires:\n"
+            "    - is_complex(self)\n"
+            "    - not is_complex(angle)\n"
+            "    - self.shape == angle.shape\n"
+            "  complex: true\n"
+            "  forward: self * complex(cos(angle), sin(angle)) * (angle * angle)\n"
+            "  examples: [{self: {complex: [2]}, angle: [2]}]\n",
+            tmp_path,
+        )
+    )
+    assert "real(" in rules["angle"]
+    assert "conj(angle)" not in rules["angle"]
