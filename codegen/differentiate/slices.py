@@ -40,6 +40,8 @@ def rejoined(
 def _in_order(parts: list[tuple[Expr, Expr, Expr]]) -> list[tuple[Expr, Expr, Expr]]:
     """Slices of which each starts where the one before it ends, from zero on; none otherwise."""
     by_start = {start: (start, end, of) for start, end, of in parts}
+    if len(by_start) < len(parts):
+        return []
     ordered = []
     start: Expr = Const(0) if Const(0) in by_start else Const(None)
     while start in by_start:

@@ -40,6 +40,12 @@ SLICES = {
     "a gap between": ("self[:k]", "self[k + 1:]", "k >= 0", False),
     "an overlap": ("self[:k + 1]", "self[k:]", "k >= 0", False),
     "the first twice": ("self[:k]", "self[:k]", "k >= 0", False),
+    "two that begin alike": (
+        "self[0:k]",
+        "self[k:] * self[0:1]",
+        "k > 0 and k < self.shape[0]",
+        False,
+    ),
     "thirds that may leave elements": (
         "self[:self.shape[0] // 3]",
         "self[self.shape[0] // 3:2 * (self.shape[0] // 3)]",
