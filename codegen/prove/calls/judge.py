@@ -52,7 +52,7 @@ SINGLE_TOLERANCE_BY_DTYPE = 1e-4
 """The same, where a formula tells dtypes apart: what is done in one alone is seen in it alone."""
 
 SMALL = 8
-"""Elements of a call at which an argument is given in every kind of integers."""
+"""Elements of a call at which an argument is given as flags, too."""
 
 ROUNDED = 2.0**-22
 """How far arguments are moved to see what rounding does."""
@@ -139,6 +139,9 @@ class Judge(CallWithSecondDerivatives):
 
     def _may_overflow(self) -> bool:
         """Return whether numbers are so large that rounding explains nan; or there are none."""
+        numbers = (value for value in self.values.values() if isinstance(value, float))
+        if any(np.isinf(number) for number in numbers):
+            return True
         sizes = [np.abs(self.at(leaf)) for leaf in self.leaves if self.at(leaf).size]
         return not sizes or any(size.max() >= LARGE for size in sizes)
 
@@ -257,7 +260,7 @@ class Judge(CallWithSecondDerivatives):
 
     def _may_refuse(self, got: float) -> bool:
         """Return whether nan or an infinity is an answer: at a kink, or outside the domain."""
-        is_rough = any(np.any(rough) for rough in self.rough.values())
+        is_rough = self._may_overflow() or any(np.any(rough) for rough in self.rough.values())
         return not np.isfinite(got) and (is_rough or not self.is_inside)
 
     def _same(
@@ -349,15 +352,11 @@ class Judge(CallWithSecondDerivatives):
             self._with_integers(leaf, {name for name, _ in floats} <= set(self.spec.promotes))
 
     def _with_integers(self, leaf: Leaf, is_meant: bool) -> None:
-        """One argument as whole numbers, beside others that are none; in small calls as flags, and
-        as numbers of one byte, whose squares it does not hold."""
+        """One argument as whole numbers, beside others that are none; in small calls as flags."""
         at = self.at(leaf)
         kinds: list[tuple[str, Any, Array]] = [("whole numbers", np.int64, np.round(at) + 0.0)]
         if sum(self.at(each).size for each in self.leaves) <= SMALL:
-            kinds += [
-                ("flags", np.bool_, (at > 0) * 1.0),
-                ("numbers of one byte", np.uint8, np.abs(np.round(at)) + 100.0),
-            ]
+            kinds.append(("flags", np.bool_, (at > 0) * 1.0))
         for word, dtype, numbers in kinds:
             rounded = Judge(self.spec, self._moved({leaf: numbers}), self.rng, True)
             values = self._moved({leaf: numbers.astype(dtype)})
@@ -368,8 +367,10 @@ class Judge(CallWithSecondDerivatives):
             except Exception:
                 continue
             if all(np.array_equal(outputs[n].array, rounded.outputs[n]) for n in self.names):
-                how, may_raise = f"with {word} for {leaf[0]}", dtype is not np.int64
-                self._in_other_dtypes(values, gradients, how, is_meant, may_raise=may_raise)
+                how, is_whole = f"with {word} for {leaf[0]}", dtype is np.int64
+                self._in_other_dtypes(
+                    values, gradients, how, is_meant and is_whole, may_raise=not is_whole
+                )
 
     @property
     def _real_leaves(self) -> list[Leaf]:

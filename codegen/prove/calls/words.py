@@ -69,7 +69,7 @@ def words(
         if param.type.is_list and param.type.base in ("int", "float", "Scalar"):
             yield from ({param.name: other} for other in _other_lists(value, numbers))
         elif param.type.base == "ScalarType":
-            yield from ({param.name: dtype} for dtype in ("float32", "float64", "int64"))
+            yield from ({param.name: dtype} for dtype in ("float32", "float64"))
         elif param.type.base == "str":
             texts = dict.fromkeys((*strings, *_USUAL_WORDS, NO_WORD))
             yield from ({param.name: text} for text in texts)
