@@ -279,7 +279,7 @@ _WHOLE_TEXTS: Final = "texts are compared as a whole: `reduction in ('mean', 'su
 """Of words that formulas mention every one is tried, of their parts none."""
 
 _LARGEST: Final = {"int8": 127, "uint8": 255, "int16": 32767}
-"""Numbers from which on integers wrap around, which tensors may have more elements than."""
+"""Numbers that tensors may have more elements than."""
 
 
 def _of_texts(node: Node, op: str) -> Iterator[FormulaError]:
@@ -291,7 +291,7 @@ def _of_texts(node: Node, op: str) -> Iterator[FormulaError]:
 
 
 def _of_dtypes(call: Call) -> Iterator[FormulaError]:
-    """Numbers made integers that are too narrow to count elements, or to hold what these are."""
+    """Casts to what is too narrow to count elements in."""
     for value in (*call.args, *(value for _, value in call.kwargs)):
         if isinstance(value, Const) and value.value in _LARGEST:
             message = (

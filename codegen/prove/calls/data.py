@@ -20,11 +20,16 @@ def kind_of_data(value: Any) -> str:
 
 
 def other_data(args: Args) -> Iterator[Args]:
-    """Other whole numbers and masks, in the range of those given, and counted from the end."""
+    """Other whole numbers and masks, in the range of those given, and counted from the end; other
+    orders of numbers that an example gives."""
     for name, value in args.items():
         if kind := kind_of_data(value):
             for other in _other_items(kind, value[kind]):
                 yield {name: {kind: other}}
+        elif isinstance(value, Mapping) and isinstance(value.get("float"), list):
+            flat = list(_leaves(value["float"]))
+            for way in (flat[::-1], random.Random(0).sample(flat, len(flat))):
+                yield {name: {"float": _filled(value["float"], iter(way))}}
 
 
 def data_of_numbers(args: Args, numbers: list[float]) -> Iterator[Args]:
@@ -53,10 +58,12 @@ def _other_items(kind: str, data: Any) -> Iterator[Any]:
     flat = list(_leaves(data))
     if not flat:
         return
+    rng = random.Random(0)
     if kind == "bool":
         ways = [[True] * len(flat), [False] * len(flat), [not item for item in flat], flat[::-1]]
+        ways += [[number % 2 == 0 for number, _ in enumerate(flat)]]
+        ways += [[rng.random() < 0.5 for _ in flat] for _ in range(2)]
     else:
-        rng = random.Random(0)
         low, high = min(flat), max(flat)
         ways = [
             flat[::-1],
@@ -65,6 +72,7 @@ def _other_items(kind: str, data: Any) -> Iterator[Any]:
             *([rng.randint(low, high) for _ in flat] for _ in range(3)),
             sorted(flat),
             [-1 - item for item in flat],  # counted from the end, as indices
+            [-1 - item if number % 2 else item for number, item in enumerate(flat)],
             [-1] * len(flat),
         ]
     for way in ways:
@@ -72,6 +80,7 @@ def _other_items(kind: str, data: Any) -> Iterator[Any]:
     yield [data, data]
     if isinstance(data, list):
         yield [[item] for item in data]
+        yield []
 
 
 def shape_of(data: Any) -> list[int]:

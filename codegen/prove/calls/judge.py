@@ -16,7 +16,7 @@ import numpy as np
 
 from ...spec.model import Formula
 from ..identities.identity import Mismatch
-from ..identities.run import Leaf
+from ..identities.run import Call, Leaf
 from .call import Lines, NoCall, float_leaves
 from .constants import check_unchanging
 from .measures import (
@@ -50,6 +50,9 @@ SINGLE_TOLERANCE = 5e-3
 
 SINGLE_TOLERANCE_BY_DTYPE = 1e-4
 """The same, where a formula tells dtypes apart: what is done in one alone is seen in it alone."""
+
+SMALL = 8
+"""Elements of a call at which an argument is given as flags, too."""
 
 ROUNDED = 2.0**-22
 """How far arguments are moved to see what rounding does."""
@@ -136,6 +139,9 @@ class Judge(CallWithSecondDerivatives):
 
     def _may_overflow(self) -> bool:
         """Return whether numbers are so large that rounding explains nan; or there are none."""
+        numbers = (value for value in self.values.values() if isinstance(value, float))
+        if any(np.isinf(number) for number in numbers):
+            return True
         sizes = [np.abs(self.at(leaf)) for leaf in self.leaves if self.at(leaf).size]
         return not sizes or any(size.max() >= LARGE for size in sizes)
 
@@ -254,7 +260,7 @@ class Judge(CallWithSecondDerivatives):
 
     def _may_refuse(self, got: float) -> bool:
         """Return whether nan or an infinity is an answer: at a kink, or outside the domain."""
-        is_rough = any(np.any(rough) for rough in self.rough.values())
+        is_rough = self._may_overflow() or any(np.any(rough) for rough in self.rough.values())
         return not np.isfinite(got) and (is_rough or not self.is_inside)
 
     def _same(
@@ -343,17 +349,28 @@ class Judge(CallWithSecondDerivatives):
             is_meant = chosen == every or {name for name, _ in floats} <= set(self.spec.promotes)
             self._in_other_dtypes(values, self.gradients, "in single precision", is_meant)
         for leaf in floats if len(floats) > 1 else []:
-            whole = np.round(self.at(leaf)) + 0.0  # never -0.0
-            rounded = Judge(self.spec, self._moved({leaf: whole}), self.rng, True)
+            self._with_integers(leaf, {name for name, _ in floats} <= set(self.spec.promotes))
+
+    def _with_integers(self, leaf: Leaf, is_meant: bool) -> None:
+        """One argument as whole numbers, beside others that are none; in small calls as flags."""
+        at = self.at(leaf)
+        kinds: list[tuple[str, Any, Array]] = [("whole numbers", np.int64, np.round(at) + 0.0)]
+        if sum(self.at(each).size for each in self.leaves) <= SMALL:
+            kinds.append(("flags", np.bool_, (at > 0) * 1.0))
+        for word, dtype, numbers in kinds:
+            rounded = Judge(self.spec, self._moved({leaf: numbers}), self.rng, True)
+            values = self._moved({leaf: numbers.astype(dtype)})
             try:
                 rounded.start()
                 gradients = rounded._vjp(rounded.leaves, self.weights)
+                outputs = Call(self.spec, values, [])()
             except Exception:
                 continue
-            values = self._moved({leaf: whole.astype(np.int64)})
-            is_meant = {name for name, _ in floats} <= set(self.spec.promotes)
-            how = f"with whole numbers for {leaf[0]}"
-            self._in_other_dtypes(values, gradients, how, is_meant, may_raise=False)
+            if all(np.array_equal(outputs[n].array, rounded.outputs[n]) for n in self.names):
+                how, is_whole = f"with {word} for {leaf[0]}", dtype is np.int64
+                self._in_other_dtypes(
+                    values, gradients, how, is_meant and is_whole, may_raise=not is_whole
+                )
 
     @property
     def _real_leaves(self) -> list[Leaf]:
@@ -468,6 +485,7 @@ class Judge(CallWithSecondDerivatives):
             self._second_along(direction, mixed, twice)
         if self.is_usual and any(isinstance(rule, Formula) for _, rule in self.spec.jvps):
             self._jvp_backwards(mixed, twice)
+            self._jvp_forwards(mixed, lines, twice)
 
     def _second_along(self, direction: Lines, mixed: Lines, twice: Lines) -> None:
         """Compare the derivative of the VJP with its slope along one line."""

@@ -125,57 +125,102 @@ def _scaled(spec: OpSpec, values: Values, factor: float) -> Values:
 def special_points(
     spec: OpSpec, args: dict[str, Any], rng: np.random.Generator, numbers: list[float]
 ) -> Iterator[Values]:
-    """Zeros, equal elements, equal arguments, and what the formulas compare with."""
+    """Zeros, equal elements, equal arguments, and what the formulas compare with.
+
+    Tensors that an example gives by factors stay as they are.
+    """
     values = arguments(spec, args, rng)
-    names = [n for n, v in values.items() if isinstance(v, np.ndarray) and v.dtype.kind in "fc"]
-    names = [n for n in names if values[n].size]
-    if not names:
+    arrays = {
+        leaf: array
+        for leaf, array in _leaves(values)
+        if array.dtype.kind in "fc" and array.size and not _is_of_factors(args.get(leaf[0]))
+    }
+    if not arrays:
         return
-    compared = [number * sign for number in numbers for sign in (1, -1)]
-    if sum(values[name].size for name in names) > FEW:
-        yield from _special_large(values, names, compared)
-        return
+    given = [float(number) for number in _numbers(values) if np.isfinite(number)]
+    compared = list(
+        dict.fromkeys(n * sign for n in (*numbers, *given) if np.isfinite(n) for sign in (1, -1))
+    )
+    if sum(array.size for array in arrays.values()) > FEW:
+        changes = _special_large(arrays, compared)
+    else:
+        changes = _special_small(arrays, compared)
+    for change in changes:
+        yield _with_arrays(values, change)
+
+
+Leaf = tuple[str, int]
+Arrays = dict[Leaf, Array]
+
+
+def _leaves(values: Values) -> Iterator[tuple[Leaf, Array]]:
+    """Every tensor, and every tensor of a list."""
+    for name, value in values.items():
+        for place, item in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(item, np.ndarray):
+                yield (name, place), item
+
+
+def _numbers(values: Values) -> Iterator[float]:
+    """The numbers among the arguments, alone and in lists: elements may be what these are."""
+    for value in values.values():
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if type(item) in (int, float):
+                yield item
+
+
+def _with_arrays(values: Values, arrays: Arrays) -> Values:
+    changed = dict(values)
+    for (name, place), array in arrays.items():
+        if isinstance(changed[name], list):
+            items = list(changed[name])
+            items[place] = array
+            changed[name] = items
+        else:
+            changed[name] = array
+    return changed
+
+
+def _is_of_factors(given: Any) -> bool:
+    return isinstance(given, Mapping) and bool(given.keys() & {*FACTORIZATIONS})
+
+
+def _special_small(arrays: Arrays, compared: list[float]) -> Iterator[Arrays]:
+    """Special elements of a call with few of them."""
+    leaves = list(arrays)
     sides = [n + k * max(1.0, abs(n)) / 16 for n in compared for k in (1, -1)]
     interesting = dict.fromkeys((0.0, *compared, *sides, 1.0, -1.0, 1e3, -1e3))
-    for one, other in pairwise(names):
-        if values[one].shape == values[other].shape:
-            yield values | {other: values[one].copy()}
-    for one, other in pairwise(names):  # where a product, a quotient or a sum is compared
+    for one, other in pairwise(leaves):
+        if arrays[one].shape == arrays[other].shape:
+            yield {other: arrays[one].copy()}
+    for one, other in pairwise(leaves):  # where a product, a quotient or a sum is compared
         for number in compared:
             for beside in (1.0, 0.0):
-                yield values | {
-                    one: _placed(values[one], [0], number),
-                    other: _placed(values[other], [0], beside),
-                }
-                yield values | {
-                    one: _placed(values[one], [0], beside),
-                    other: _placed(values[other], [0], number),
-                }
-    for number in interesting:  # those first that formulas compare with, for all arguments
-        for name in names:
-            size = values[name].size
-            for place in dict.fromkeys((0, size // 2)):
-                yield values | {name: _placed(values[name], [place], number)}
-            if size > 1:
-                yield values | {name: np.full_like(values[name], number)}
-    for name in names:
-        size = values[name].size
-        if size > 1:
-            first = values[name].flat[0]
-            yield values | {name: _placed(values[name], [size - 1], first)}
-            yield values | {name: np.full_like(values[name], first)}
-            yield values | {name: _placed(values[name], [0, size - 1], 0.0)}
+                for pair in ((number, beside), (beside, number)):
+                    yield {
+                        leaf: _placed(arrays[leaf], [0], n)
+                        for leaf, n in zip((one, other), pair, strict=True)
+                    }
+    for number in (*interesting, -0.0):  # those first that formulas compare with, for all arguments
+        for leaf, array in arrays.items():
+            for place in dict.fromkeys((0, array.size // 2)):
+                yield {leaf: _placed(array, [place], number)}
+            if array.size > 1:
+                yield {leaf: np.full_like(array, number)}
+    for leaf, array in arrays.items():
+        if array.size > 1:
+            first = array.flat[0]
+            yield {leaf: _placed(array, [array.size - 1], first)}
+            yield {leaf: np.full_like(array, first)}
+            yield {leaf: _placed(array, [0, array.size - 1], 0.0)}
     for number in (0.0, 1.5):
-        yield values | {name: np.full_like(values[name], number) for name in names}
-    for one, other in pairwise(names):
-        if values[one].shape == values[other].shape:
-            yield values | {other: np.asarray(-values[one])}
-        yield values | {
-            one: _placed(values[one], [0], 0.0),
-            other: _placed(values[other], [0], 0.0),
-        }
-    for name in names:  # beyond the domain
-        yield values | {name: np.asarray(-values[name])}
+        yield {leaf: np.full_like(array, number) for leaf, array in arrays.items()}
+    for one, other in pairwise(leaves):
+        if arrays[one].shape == arrays[other].shape:
+            yield {other: np.asarray(-arrays[one])}
+        yield {leaf: _placed(arrays[leaf], [0], 0.0) for leaf in (one, other)}
+    for leaf, array in arrays.items():  # beyond the domain
+        yield {leaf: np.asarray(-array)}
 
 
 def infinite_points(values: Values) -> Iterator[Values]:
@@ -190,15 +235,19 @@ def infinite_points(values: Values) -> Iterator[Values]:
                 yield values | {name: _placed(value, [0], number)}
 
 
-def _special_large(values: Values, names: list[str], compared: list[float]) -> Iterator[Values]:
+def _special_large(arrays: Arrays, compared: list[float]) -> Iterator[Arrays]:
     """The plainest special points, where there are many elements."""
-    for name in names:
+    for leaf, array in arrays.items():
         for number in dict.fromkeys((0.0, *compared)):
-            yield values | {name: _placed(values[name], [0], number)}
-        yield values | {name: np.zeros_like(values[name])}
-    for one, other in pairwise(names):
-        if values[one].shape == values[other].shape:
-            yield values | {other: values[one].copy()}
+            yield {leaf: _placed(array, [0], number)}
+        yield {leaf: np.zeros_like(array)}
+        if array.dtype.kind == "f" and array.size > 1:  # the largest, and the smallest, twice
+            order = np.argsort(array, axis=None)
+            for place, like in ((order[-2], order[-1]), (order[1], order[0])):
+                yield {leaf: _placed(array, [int(place)], array.flat[like])}
+    for one, other in pairwise(arrays):
+        if arrays[one].shape == arrays[other].shape:
+            yield {other: arrays[one].copy()}
 
 
 def _placed(array: Array, places: list[int], number: Any) -> Array:

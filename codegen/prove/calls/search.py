@@ -239,8 +239,8 @@ class _Search:
         """
         for changed in with_complex(self.spec, args):
             self._usual(changed, 1)
+        self._look_at_special(args, most)
         if not self.has_factors:
-            self._look_at_special(args, most)
             self._look_at_infinity(args)
 
     def _look_at_special(self, args: dict[str, Any], most: int | None) -> None:

@@ -11,7 +11,7 @@ from ..identities.identity import Mismatch
 from ..identities.run import Call
 from .call import Lines, NoCall
 from .derivatives import CallWithDerivatives
-from .measures import HUGE, is_finite, is_smooth, pairing, short
+from .measures import HUGE, is_finite, is_smooth, magnitude, pairing, short
 
 Array = np.ndarray[Any, Any]
 
@@ -81,9 +81,6 @@ class CallWithSecondDerivatives(CallWithDerivatives):
 
         A rule may hold on to what is cut off from the graph, under a flag.
         """
-        arrays = [*map(self.at, self.leaves), *(self.outputs[n] for n in self.names)]
-        if any(array.dtype.kind != "f" for array in arrays):
-            return
         given = Directions(dict(self.weights), dict(mixed), {})
         found = self._vjp_of_jvp(self.values, given)
         for leaf in self.leaves:
@@ -98,6 +95,39 @@ class CallWithSecondDerivatives(CallWithDerivatives):
                 size = np.abs(found[leaf]).max(initial=1e-3)
                 if not (np.abs(beside - found[leaf]) > _TOLERANCE * size).any():
                     raise  # else digits are lost, as where a matrix is almost singular
+
+    def _jvp_forwards(self, mixed: Lines, direction: Lines, twice: Lines) -> None:
+        """Compare the change of the JVP along a line with the double backward along it."""
+        given = Directions(dict(self.weights), dict(mixed), dict(direction))
+        pushed, size = self._change_of_jvp(self.values, given)
+        pulled = sum(pairing(twice[leaf], line) for leaf, line in direction.items())
+        size += sum(magnitude(twice[leaf], line) for leaf, line in direction.items())
+        slack = 10 * _TOLERANCE * max(size, 1e-2)
+        self.checked += 1
+        if not size < HUGE or abs(pushed - pulled) <= slack:
+            return
+        beside, _ = self._change_of_jvp(self._moved(self._nudged()), given)
+        if abs(beside - pushed) <= slack:  # else digits are lost
+            name = self.names[0].partition("[")[0]
+            raise Mismatch(
+                f"JVP of the JVP of {name}",
+                name,
+                f"is {pushed:.10g} along lines: the double backward gives {pulled:.10g}",
+            )
+
+    def _change_of_jvp(self, values: dict[str, Any], given: Directions) -> tuple[float, float]:
+        """The paired JVP of the JVP, and how large its terms are."""
+        try:
+            found = Composition(self.spec, values, self.leaves, given).jvp_of_jvp()
+        except Exception as error:
+            self._refuse(error, self.names[0].partition("[")[0], "JVP of the JVP of")
+        changes = {n: change for n, change in found.items() if change is not None}
+        pushed = sum(pairing(self.weights[n], change) for n, change in changes.items())
+        size = sum(magnitude(self.weights[n], change) for n, change in changes.items())
+        return float(pushed), float(size)
+
+    def _nudged(self) -> Lines:
+        return {f: self.at(f) * (1 + _NUDGE * self.random(self.at(f))) for f in self.leaves}
 
     def _vjp_of_jvp(self, values: dict[str, Any], given: Directions) -> Lines:
         try:

@@ -39,7 +39,7 @@ from .extents import (
     with_sizes,
 )
 from .mentioned import mentioned_constants
-from .words import all_numbers, flags, optional_tensors, words
+from .words import flags, numbers_with_flags, optional_tensors, words
 
 LONGEST_LIST = 12
 """Lists of tensors of up to so many parts are tried."""
@@ -183,7 +183,7 @@ def changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
         return
     for group in (
         flags(spec, args),
-        all_numbers(spec),
+        numbers_with_flags(spec, args),
         _complex(spec, shapes),
         _real(args),
         other_extents(shapes, lists),

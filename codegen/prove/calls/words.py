@@ -18,6 +18,9 @@ MOST_FLAGS = 6
 NO_WORD = "another"
 """A text that formulas do not mention: what is left when they have compared all that they do."""
 
+_USUAL_WORDS = ("mean", "sum", "none", "lower", "higher", "nearest", "reflect", "replicate", "tanh")
+"""Texts that ops of the table take, to which a formula may pass them on."""
+
 
 def flags(spec: OpSpec, args: Args) -> Iterator[Args]:
     names = [p.name for p in spec.signature.params if p.type.base == "bool" and not p.type.is_list]
@@ -34,14 +37,18 @@ _UNLIKE = (2.5, -0.75, 3.0, 0.625, -2.0, 1.75)
 """Numbers for all arguments at once, none of them zero or one."""
 
 
-def all_numbers(spec: OpSpec) -> Iterator[Args]:
-    """All numbers at once, with all flags: what is wrong may need several that are unusual."""
+def numbers_with_flags(spec: OpSpec, args: Args) -> Iterator[Args]:
+    """Each number with each flag, and all of them at once: what is wrong may need several that
+    are unusual."""
     params = [
         p
         for p in spec.signature.params
         if p.type.base in ("int", "float", "Scalar", "SymInt") and not p.type.is_list
     ]
     flags = [p for p in spec.signature.params if p.type.base == "bool" and not p.type.is_list]
+    for param, flag in itertools.product(params, flags):
+        is_given = args.get(flag.name, flag.default)
+        yield from ({param.name: number, flag.name: not is_given} for number in (1, 2))
     if len(params) + len(flags) < 2 or not params:
         return
     for turn in range(3):
@@ -64,7 +71,8 @@ def words(
         elif param.type.base == "ScalarType":
             yield from ({param.name: dtype} for dtype in ("float32", "float64"))
         elif param.type.base == "str":
-            yield from ({param.name: text} for text in (*strings, NO_WORD))
+            texts = dict.fromkeys((*strings, *_USUAL_WORDS, NO_WORD))
+            yield from ({param.name: text} for text in texts)
         elif param.type.base in ("int", "float", "Scalar", "SymInt"):
             yield from ({param.name: n} for n in _other_numbers(param, value, numbers))
         if param.type.is_optional and param.type.base != "Tensor":
@@ -86,6 +94,7 @@ def _other_numbers(param: Param, value: Any, numbers: list[float]) -> Iterator[A
         cuts = sorted({0.0, 1.0, *(float(n) for n in numbers if np.isfinite(n))})
         between = [0.625 * low + 0.375 * high for low, high in itertools.pairwise(cuts)]
         yield from dict.fromkeys([*usual, 0.5, -0.75, 2.5, *between, *near])
+        yield from (-0.0, float("inf"), float("-inf"))
 
 
 def _other_lists(value: Any, numbers: list[float]) -> Iterator[Any]:
@@ -95,7 +104,7 @@ def _other_lists(value: Any, numbers: list[float]) -> Iterator[Any]:
         yield list(value)[::-1]
         whole = [int(n) for n in numbers if 0 <= n <= LARGEST_EXTENT and float(n).is_integer()]
         for place in range(len(value)):
-            for number in dict.fromkeys(n + k for n in whole for k in (0, 1)):
+            for number in dict.fromkeys((-1, 0, *(n + k for n in whole for k in (0, 1)))):
                 yield [*value[:place], number, *value[place + 1 :]]
     yield from ([0], [1], [-1], [0, 1], [1, 0])
 

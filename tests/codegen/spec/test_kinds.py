@@ -100,9 +100,9 @@ def test_texts_are_compared_as_a_whole(tmp_path: Path, formula: str, message: st
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        ("self * sum(self > 0, dtype='uint8')", "`uint8` ends at 255, and wraps around there"),
-        ("_to_copy(_to_copy(self, dtype='int8'), dtype=self.dtype)", "`int8` ends at 127, and"),
-        ("_to_copy(cumsum(self, 0), dtype='int16')", "`int16` ends at 32767, and"),
+        ("self * sum(self > 0, dtype='uint8')", "`uint8` is too narrow: it ends at 255"),
+        ("_to_copy(_to_copy(self, dtype='int8'), dtype=self.dtype)", "`int8` is too narrow"),
+        ("_to_copy(cumsum(self, 0), dtype='int16')", "`int16` is too narrow"),
         ("self * sum(self > 0, dtype='int64')", ""),
         ("sum(self, dtype=dtype)", ""),
         ("self if self.dtype == 'uint8' else -self", ""),
