@@ -112,7 +112,8 @@ def test_integers_are_wide_enough_to_count_elements(
     tmp_path: Path, formula: str, message: str
 ) -> None:
     found = messages(tmp_path, formula)
-    assert len(found) == bool(message) and all(each.startswith(message) for each in found)
+    assert len(found) == bool(message)
+    assert all(each.startswith(message) for each in found)
 
 
 def test_a_gradient_is_asked_for_where_the_argument_is_given(tmp_path: Path) -> None:
