@@ -294,9 +294,7 @@ def _of_dtypes(call: Call) -> Iterator[FormulaError]:
     """Casts to what is too narrow to count elements in."""
     for value in (*call.args, *(value for _, value in call.kwargs)):
         if isinstance(value, Const) and value.value in _LARGEST:
-            message = (
-                f"`{value.value}` ends at {_LARGEST[str(value.value)]}, and wraps around there"
-            )
+            message = f"`{value.value}` is too narrow: it ends at {_LARGEST[str(value.value)]}"
             yield _misuse(call, message, "compute with `int64`")
 
 
