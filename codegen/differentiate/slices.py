@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from ..ir.nodes import Attribute, Binary, Call, Compare, Const, Expr, Sequence, Subscript
 from ..ir.simplify import simplify
@@ -11,9 +11,7 @@ from .shapes import multiple
 from .unpacking import required
 
 
-def rejoined(
-    gradients: list[Expr], op: OpSpec | None, written_out: Callable[[Expr], Expr]
-) -> list[Expr]:
+def rejoined(gradients: list[Expr], op: OpSpec, written_out: Callable[[Expr], Expr]) -> list[Expr]:
     """Gradients of one value, with those of all slices of a dimension as one.
 
     Each of them fills the other slices with zeros. `written_out` answers a size in terms of
@@ -53,7 +51,7 @@ def _in_order(parts: list[tuple[Expr, Expr, Expr]]) -> list[tuple[Expr, Expr, Ex
 def _make_up(
     parts: list[tuple[Expr, Expr, Expr]],
     size: Expr,
-    op: OpSpec | None,
+    op: OpSpec,
     written_out: Callable[[Expr], Expr],
 ) -> bool:
     """Return whether slices in their order are all that there is of a dimension."""
@@ -72,14 +70,11 @@ def _make_up(
     return False
 
 
-def _is_multiple(
-    size: Expr, count: int, op: OpSpec | None, written_out: Callable[[Expr], Expr]
-) -> bool:
-    asked: Iterable[Expr] = () if op is None else required(op)
+def _is_multiple(size: Expr, count: int, op: OpSpec, written_out: Callable[[Expr], Expr]) -> bool:
     return any(
         isinstance(condition, Compare)
         and condition.op == "=="
         and simplify(written_out(condition.left)) == Binary("%", size, Const(count))
         and condition.right == Const(0)
-        for condition in asked
+        for condition in required(op)
     )

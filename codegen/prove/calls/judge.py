@@ -475,9 +475,8 @@ class Judge(CallWithSecondDerivatives):
 
     def _second_order(self) -> None:
         """Differentiate the VJP: backwards, and forwards; and the JVP, backwards."""
-        lines = {leaf: self._symmetric(leaf, self.random(self.at(leaf))) for leaf in self.leaves}
+        lines, mixed = self._together(), self._together()
         directions = [lines] if self.is_usual else [lines, *self._units(2)]
-        mixed = {leaf: self.random(self.at(leaf)) for leaf in self.leaves}
         twice = self._double_backward(mixed)
         if twice is None:
             return

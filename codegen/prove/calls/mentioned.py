@@ -6,12 +6,13 @@ from ...ir.nodes import Attribute, Const, Name
 from ...ir.walk import walk
 from ...spec.model import OpSpec
 from ..symbolic.special_values import compared, compared_numbers, formulas
-from .own_kernels import kernel_constants
+from .own_kernels import kept, kernel_constants
 
 _SMALLEST = 1e-3
 """Smaller numbers in formulas keep a divisor from zero, and stand for no argument."""
 
 
+@kept
 def mentioned_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
     """The numbers and strings that formulas, requirements and kernels of one's own mention."""
     numbers: dict[float, None] = {}

@@ -5,7 +5,7 @@ All are multiples of 2**-20, so that single and double precision compute with th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,10 @@ import numpy as np
 
 from ...spec.model import REQUIRED, OpSpec, Param
 from ...spec.vocabulary import FACTORIZATIONS
+from ..identities.run import Leaf, argument
 from ..inputs import domain
+from ..inputs.special_points import replaced
+from .call import float_leaves
 
 Values = dict[str, Any]
 Array = np.ndarray[Any, Any]
@@ -131,9 +134,9 @@ def special_points(
     """
     values = arguments(spec, args, rng)
     arrays = {
-        leaf: array
-        for leaf, array in _leaves(values)
-        if array.dtype.kind in "fc" and array.size and not _is_of_factors(args.get(leaf[0]))
+        leaf: argument(values, leaf)
+        for leaf in float_leaves(spec, values)
+        if argument(values, leaf).size and not _is_of_factors(args.get(leaf[0]))
     }
     if not arrays:
         return
@@ -146,19 +149,10 @@ def special_points(
     else:
         changes = _special_small(arrays, compared)
     for change in changes:
-        yield _with_arrays(values, change)
+        yield replaced(values, change)
 
 
-Leaf = tuple[str, int]
 Arrays = dict[Leaf, Array]
-
-
-def _leaves(values: Values) -> Iterator[tuple[Leaf, Array]]:
-    """Every tensor, and every tensor of a list."""
-    for name, value in values.items():
-        for place, item in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(item, np.ndarray):
-                yield (name, place), item
 
 
 def _numbers(values: Values) -> Iterator[float]:
@@ -169,18 +163,6 @@ def _numbers(values: Values) -> Iterator[float]:
                 yield item
 
 
-def _with_arrays(values: Values, arrays: Arrays) -> Values:
-    changed = dict(values)
-    for (name, place), array in arrays.items():
-        if isinstance(changed[name], list):
-            items = list(changed[name])
-            items[place] = array
-            changed[name] = items
-        else:
-            changed[name] = array
-    return changed
-
-
 def _is_of_factors(given: Any) -> bool:
     return isinstance(given, Mapping) and bool(given.keys() & {*FACTORIZATIONS})
 
@@ -188,11 +170,11 @@ def _is_of_factors(given: Any) -> bool:
 def _special_small(arrays: Arrays, compared: list[float]) -> Iterator[Arrays]:
     """Special elements of a call with few of them."""
     leaves = list(arrays)
-    sides = [n + k * max(1.0, abs(n)) / 16 for n in compared for k in (1, -1)]
-    interesting = dict.fromkeys((0.0, *compared, *sides, 1.0, -1.0, 1e3, -1e3))
     for one, other in pairwise(leaves):
         if arrays[one].shape == arrays[other].shape:
             yield {other: arrays[one].copy()}
+    first = dict.fromkeys((0.0, *compared))
+    yield from _singles(arrays, first)
     for one, other in pairwise(leaves):  # where a product, a quotient or a sum is compared
         for number in compared:
             for beside in (1.0, 0.0):
@@ -201,17 +183,14 @@ def _special_small(arrays: Arrays, compared: list[float]) -> Iterator[Arrays]:
                         leaf: _placed(arrays[leaf], [0], n)
                         for leaf, n in zip((one, other), pair, strict=True)
                     }
-    for number in (*interesting, -0.0):  # those first that formulas compare with, for all arguments
-        for leaf, array in arrays.items():
-            for place in dict.fromkeys((0, array.size // 2)):
-                yield {leaf: _placed(array, [place], number)}
-            if array.size > 1:
-                yield {leaf: np.full_like(array, number)}
+    sides = [n + k * max(1.0, abs(n)) / 16 for n in compared for k in (1, -1)]
+    others = dict.fromkeys((*sides, 1.0, -1.0, 1e3, -1e3))
+    yield from _singles(arrays, (*(n for n in others if n not in first), -0.0))
     for leaf, array in arrays.items():
         if array.size > 1:
-            first = array.flat[0]
-            yield {leaf: _placed(array, [array.size - 1], first)}
-            yield {leaf: np.full_like(array, first)}
+            element = array.flat[0]
+            yield {leaf: _placed(array, [array.size - 1], element)}
+            yield {leaf: np.full_like(array, element)}
             yield {leaf: _placed(array, [0, array.size - 1], 0.0)}
     for number in (0.0, 1.5):
         yield {leaf: np.full_like(array, number) for leaf, array in arrays.items()}
@@ -221,6 +200,16 @@ def _special_small(arrays: Arrays, compared: list[float]) -> Iterator[Arrays]:
         yield {leaf: _placed(arrays[leaf], [0], 0.0) for leaf in (one, other)}
     for leaf, array in arrays.items():  # beyond the domain
         yield {leaf: np.asarray(-array)}
+
+
+def _singles(arrays: Arrays, numbers: Iterable[float]) -> Iterator[Arrays]:
+    """Each number in the first and the middle element of each tensor, and in all of them."""
+    for number in numbers:
+        for leaf, array in arrays.items():
+            for place in dict.fromkeys((0, array.size // 2)):
+                yield {leaf: _placed(array, [place], number)}
+            if array.size > 1:
+                yield {leaf: np.full_like(array, number)}
 
 
 def infinite_points(values: Values) -> Iterator[Values]:

@@ -85,8 +85,9 @@ class CallWithSecondDerivatives(CallWithDerivatives):
         found = self._vjp_of_jvp(self.values, given)
         for leaf in self.leaves:
             label, name = f"VJP of the JVP by {leaf[0]}", self.names[0].partition("[")[0]
+            got, wanted = (self._symmetric(leaf, by[leaf]) for by in (found, twice))
             try:
-                self._equal(found[leaf], twice[leaf], label, name, _TOLERANCE)
+                self._equal(got, wanted, label, name, _TOLERANCE)
             except Mismatch:
                 moved = {
                     f: self.at(f) * (1 + _NUDGE * self.random(self.at(f))) for f in self.leaves

@@ -245,11 +245,17 @@ def _compare(
 def _of_cancelled(exact: Array, point: Point) -> Array:
     """Return the error to expect of each element, as a sum of terms that cancel.
 
-    Exponentials are as far off, relative to their sizes, as numbers that they are of.
+    Exponentials are as far off, relative to their sizes, as their exponents are large.
     """
-    sizes = [to_float(point.magnitude(expr)) for expr in exact.flat]
-    largest = max((abs(to_float(value)) for value in point.values.values()), default=1.0)
-    return _ROUNDING * max(1.0, largest) * np.array(sizes).reshape(exact.shape)
+    sizes = [to_float(point.magnitude(expr)) * _exponent(expr, point) for expr in exact.flat]
+    return _ROUNDING * np.array(sizes).reshape(exact.shape)
+
+
+def _exponent(expr: sympy.Expr, point: Point) -> float:
+    """Return the largest exponent of an expression, or 1 if all are smaller."""
+    parts = sympy.sympify(expr).atoms(sympy.exp)
+    sizes = [abs(to_float(point.value(part.exp))) for part in parts]
+    return max([1.0, *sizes])
 
 
 def _compare_floats(

@@ -166,7 +166,7 @@ def _points_of_elements(
         constants = tuple(dict.fromkeys((*constants, *compared)))
     drawn = [argument(values, leaf).flat[0] for leaf in leaves]
     grids = np.meshgrid(*([*constants, number, -number] for number in drawn), indexing="ij")
-    return _replaced(values, dict(zip(leaves, (grid.ravel() for grid in grids), strict=True)))
+    return replaced(values, dict(zip(leaves, (grid.ravel() for grid in grids), strict=True)))
 
 
 def _excluded(spec: OpSpec, values: dict[str, Any]) -> Array | None:
@@ -191,11 +191,11 @@ def _points_of_arrays(
     """Calls at points set apart, each with words that say which."""
     for leaf in leaves:
         for where, changed in _special(argument(values, leaf)):
-            yield f"where {where.format(leaf[0])}", _replaced(values, {leaf: changed})
+            yield f"where {where.format(leaf[0])}", replaced(values, {leaf: changed})
     for one, other in itertools.combinations(leaves, 2):
         array, like = argument(values, one), argument(values, other)
         if array.shape == like.shape:
-            same = _replaced(values, {other: array.copy()})
+            same = replaced(values, {other: array.copy()})
             yield f"where {one[0]} and {other[0]} are equal", same
 
 
@@ -220,7 +220,8 @@ def _with(array: Array, elements: dict[int, float]) -> Array:
     return changed
 
 
-def _replaced(values: dict[str, Any], arrays: dict[Leaf, Array]) -> dict[str, Any]:
+def replaced(values: dict[str, Any], arrays: dict[Leaf, Array]) -> dict[str, Any]:
+    """Return the values with other arrays for some of their tensors."""
     changed = {name: list(v) if isinstance(v, list) else v for name, v in values.items()}
     for (name, place), array in arrays.items():
         if isinstance(changed[name], list):

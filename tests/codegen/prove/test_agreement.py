@@ -114,12 +114,21 @@ def test_terms_that_cancel_leave_their_rounding() -> None:
     exact = np.empty(1, dtype=object)
     exact[0] = x - y  # of which floats of this size give the first eight digits
     _compare(np.array([1e-4 + 3e-12]), exact, point, "VJP", "self", 1e-9)
-    # Were they exponents, they would be off by as much relative to what is computed of them.
     with pytest.raises(Mismatch, match="as a float, but exactly"):
-        _compare(np.array([1e-4 + 3e-6]), exact, point, "VJP", "self", 1e-9)
+        _compare(np.array([1e-4 + 3e-10]), exact, point, "VJP", "self", 1e-9)
     exact = np.array([sympy.Rational(1, 10000)], dtype=object)  # no terms that could cancel
     with pytest.raises(Mismatch, match="as a float, but exactly"):
         _compare(np.array([1e-4 + 3e-12]), exact, point, "VJP", "self", 1e-9)
+
+
+def test_exponentials_are_as_far_off_as_their_exponents_are_large() -> None:
+    x = sympy.Symbol("x", real=True)
+    point = Point({x: sympy.Integer(20000)})
+    exact = np.empty(1, dtype=object)
+    exact[0] = sympy.exp(x) / (1 + sympy.exp(x)) - 1 + sympy.Rational(1, 10**4)
+    _compare(np.array([1e-4 + 3e-12]), exact, point, "VJP", "self", 1e-9)
+    with pytest.raises(Mismatch, match="as a float, but exactly"):
+        _compare(np.array([1e-4 + 3e-9]), exact, point, "VJP", "self", 1e-9)
 
 
 def test_the_magnitude_is_of_terms_without_signs() -> None:

@@ -23,7 +23,7 @@ CHOLESKY = """
     whole = linalg_solve_triangular(_mt(result), inner, upper=True)
     return (whole + _mt(whole)) / 2
   result: |
-    inner = linalg_solve_triangular(result, (self_t + _mt(self_t)) / 2, upper=False)
+    inner = linalg_solve_triangular(result, self_t, upper=False)
     whole = linalg_solve_triangular(_mt(result), inner, upper=True, left=False)
     return matmul(result, {tangent_half}(whole))
   examples:
