@@ -24,9 +24,12 @@ def record(op: OpSpec, plan: SavedFormulas) -> RecordView:
     asked = [has_grad_node(p) for p in (*wanted, *constants)]
     differentiable = [p for p in wanted if p.name in op.differentiable_params]
     tests = complex_tests(op, differentiable)
+    any_grad_node = f"({' or '.join(asked)})" if len(asked) > 1 else asked[0]
+    if any(p.type.base == "ScalarType" for p in op.signature.params):
+        any_grad_node += " and array.dtype.num > LAST_INTEGER"  # whole numbers have no gradient
     return RecordView(
         refuses="" if op.complex or op.real_only else " or ".join(tests),
-        any_grad_node=f"({' or '.join(asked)})" if len(asked) > 1 else asked[0],
+        any_grad_node=any_grad_node,
         next_nodes=_next_nodes(wanted),
         saves=(
             *(line for param in constants for line in _refuse(op, param)),

@@ -13,6 +13,7 @@ from ..core.node import FREED, Node, OutputNode, freed_graph, next_sequence_nr
 from ..core.storage import Alias, own_alias
 from ..core.tensor import Tensor
 from ..func.trees import leaves_of
+from ..graph.saved_values import check_writes
 from .executable import Executable
 from .program import Value
 
@@ -46,7 +47,7 @@ class CompiledFunctionBackward(Node):
         self.output_count = len(trace.differentiable)
         self.has_several_outputs = self.output_count > 1
         self.saved_values: Any = ()
-        self._versions: list[tuple[Alias, int, str]] = []
+        self._versions: list[tuple[Any, Alias, int, str]] = []
 
     def attach(self, results: Sequence[Tensor]) -> None:
         """Make results outputs of this node."""
@@ -57,7 +58,7 @@ class CompiledFunctionBackward(Node):
     def watch(self, tensor: Tensor, what: str) -> None:
         """Refuse to run once a tensor was written to on whose memory a saved value lies."""
         alias = own_alias(tensor)
-        self._versions.append((alias, alias.version, what))
+        self._versions.append((tensor.array, alias, alias.version, what))
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """Run the backward program of the results that have a cotangent."""
@@ -114,14 +115,8 @@ class CompiledFunctionBackward(Node):
     def _check(self) -> None:
         if self.saved_values is FREED:
             raise freed_graph()
-        for alias, version, what in self._versions:
-            if alias.version != version:
-                raise RuntimeError(
-                    "one of the variables needed for gradient computation has been modified by an "
-                    f"inplace operation: {what} of a compiled function is at version "
-                    f"{alias.version}; expected version {version} instead. Clone it before it is "
-                    "written to."
-                )
+        for array, alias, version, what in self._versions:
+            check_writes(self, what, array, None, alias.version, version)
 
     def release(self) -> None:
         """Let go of what the call saved."""

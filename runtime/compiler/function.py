@@ -441,10 +441,10 @@ def _record(
     node.saved_values = found[len(trace.program.outputs) :]
     for _, nr in executable.saved_inputs:
         if nr < len(tensors):
-            node.watch(tensors[nr], "an argument")
+            node.watch(tensors[nr], "argument")
     node.attach(results)
     for nr in executable.saved_results:
-        node.watch(results[nr], "a result")
+        node.watch(results[nr], "result")
     if trace.is_freed:
         node.release()
 

@@ -22,6 +22,7 @@ from ..dispatch.absent import zeros_if_absent
 from ..dispatch.dispatch import call, lift
 from ..dispatch.registry import Op, ops
 from ..dtypes.kinds import is_symbolic
+from ..dtypes.promotion import LAST_INTEGER
 from .saved_duals import keep_duals
 from .tangent_layout import lying_as
 
@@ -285,7 +286,7 @@ def _arrays_of(tangents: dict[str, Any]) -> list[Any]:
 
 
 def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
-    """Duals of the results; one whose tangent is None has none.
+    """Duals of the results; one whose tangent is None has none, nor have whole numbers one.
 
     A result on memory of its own gets a tangent on memory of its own, so that writing to the one
     (see `inplace_tangents`) is right for the other, too.
@@ -296,6 +297,8 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
         duals = [_attach(*pair, level, given) for pair in zip(result, tangent, strict=True)]
         # A named tuple takes its fields one by one.
         return type(result)(*duals) if hasattr(result, "_fields") else type(result)(duals)
+    if result.dtype.num <= LAST_INTEGER:
+        return result
     tangent = _like(tangent, result)
     if base_of(result) is None:
         if any(np.may_share_memory(tangent.array, array) for array in given):

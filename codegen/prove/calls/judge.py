@@ -64,6 +64,9 @@ SINGULAR = 1e12
 """Products of gradients and directions that are larger come of matrices that are singular but for
 rounding: nothing is left of their digits. Nor is anything compared where they are nan."""
 
+LARGE_BYTE = 200.0
+"""Twice as much is no byte."""
+
 LARGE = 500.0
 """From this size on an exponential may overflow where the derivative does not."""
 
@@ -348,18 +351,40 @@ class Judge(CallWithSecondDerivatives):
             values = self._moved({leaf: to_single(self.at(leaf)) for leaf in chosen})
             is_meant = chosen == every or {name for name, _ in floats} <= set(self.spec.promotes)
             self._in_other_dtypes(values, self.gradients, "in single precision", is_meant)
-        for leaf in floats if len(floats) > 1 else []:
-            self._with_integers(leaf, {name for name, _ in floats} <= set(self.spec.promotes))
+        may_mix = {name for name, _ in floats} <= set(self.spec.promotes)
+        for chosen, is_alone in self._beside_others(floats):
+            self._with_integers(chosen, may_mix, is_alone)
 
-    def _with_integers(self, leaf: Leaf, is_meant: bool) -> None:
-        """One argument as whole numbers, beside others that are none; in small calls as flags."""
-        at = self.at(leaf)
-        kinds: list[tuple[str, Any, Array]] = [("whole numbers", np.int64, np.round(at) + 0.0)]
+    def _beside_others(self, floats: list[Leaf]) -> Iterator[tuple[list[Leaf], bool]]:
+        """Each argument alone, those of one dtype together; and all but these."""
+        groups: dict[str, list[Leaf]] = {}
+        for leaf in floats:
+            alone = f"{leaf[0]} {leaf[1]}"
+            groups.setdefault("" if leaf[0] in self.spec.same_dtype else alone, []).append(leaf)
+        if len(groups) > 1:
+            yield from ((group, True) for group in groups.values())
+        if len(groups) > 2:
+            for group in groups.values():
+                yield [leaf for leaf in floats if leaf not in group], False
+
+    def _with_integers(self, chosen: list[Leaf], may_mix: bool, is_alone: bool) -> None:
+        """Some arguments as whole numbers, beside others that are none; in small calls as flags,
+        and as bytes, which wrap around where a formula computes with these alone."""
+        at = {leaf: self.at(leaf) for leaf in chosen}
+        kinds: list[tuple[str, Any, Lines]] = []
+        if is_alone:
+            whole = {leaf: np.round(array) + 0.0 for leaf, array in at.items()}
+            kinds.append(("whole numbers", np.int64, whole))
         if sum(self.at(each).size for each in self.leaves) <= SMALL:
-            kinds.append(("flags", np.bool_, (at > 0) * 1.0))
+            if is_alone:
+                flags = {leaf: (array > 0) * 1.0 for leaf, array in at.items()}
+                bytes_ = {leaf: np.abs(np.round(array)) for leaf, array in at.items()}
+                kinds += [("flags", np.bool_, flags), ("bytes", np.uint8, bytes_)]
+            large = {leaf: np.full_like(array, LARGE_BYTE) for leaf, array in at.items()}
+            kinds.append(("large bytes", np.uint8, large))
         for word, dtype, numbers in kinds:
-            rounded = Judge(self.spec, self._moved({leaf: numbers}), self.rng, True)
-            values = self._moved({leaf: numbers.astype(dtype)})
+            rounded = Judge(self.spec, self._moved(numbers), self.rng, True)
+            values = self._moved({leaf: array.astype(dtype) for leaf, array in numbers.items()})
             try:
                 rounded.start()
                 gradients = rounded._vjp(rounded.leaves, self.weights)
@@ -367,10 +392,10 @@ class Judge(CallWithSecondDerivatives):
             except Exception:
                 continue
             if all(np.array_equal(outputs[n].array, rounded.outputs[n]) for n in self.names):
-                how, is_whole = f"with {word} for {leaf[0]}", dtype is np.int64
-                self._in_other_dtypes(
-                    values, gradients, how, is_meant and is_whole, may_raise=not is_whole
-                )
+                how = f"with {word} for {' and '.join(dict.fromkeys(name for name, _ in chosen))}"
+                is_whole = dtype is np.int64
+                is_meant = may_mix and is_whole
+                self._in_other_dtypes(values, gradients, how, is_meant, may_raise=not is_whole)
 
     @property
     def _real_leaves(self) -> list[Leaf]:

@@ -75,11 +75,12 @@ def unreduce(self: Array, shape: Sequence[int], dim: Dims, keepdim: bool) -> Arr
 
 
 def mean(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
-    """Sums divided by the number of terms; RuntimeError for integers unless a dtype is given."""
-    if dtype is None and self.dtype.kind in "iub":
+    """Sums divided by the number of terms; RuntimeError for integers, given or asked for."""
+    wanted = self.dtype if dtype is None else np.dtype(dtype)
+    if wanted.num <= LAST_INTEGER:
         raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point "
-            f"or complex dtype. Got: {self.dtype}"
+            f"mean(): could not infer output dtype. {'Input' if dtype is None else 'Optional'} "
+            f"dtype must be either a floating point or complex dtype. Got: {wanted}"
         )
     if self.dtype is HALF and dtype is None:  # whose sums may be infinite
         return mean(self, dim, keepdim, np.float32).astype(HALF)
