@@ -369,7 +369,7 @@ class Judge(CallWithSecondDerivatives):
 
     def _with_integers(self, chosen: list[Leaf], may_mix: bool, is_alone: bool) -> None:
         """Some arguments as whole numbers, beside others that are none; in small calls as flags,
-        and as bytes, which wrap around where a formula computes with these alone."""
+        and, where an entry promotes, as bytes, which wrap around in formulas of these alone."""
         at = {leaf: self.at(leaf) for leaf in chosen}
         kinds: list[tuple[str, Any, Lines]] = []
         if is_alone:
@@ -378,10 +378,11 @@ class Judge(CallWithSecondDerivatives):
         if sum(self.at(each).size for each in self.leaves) <= SMALL:
             if is_alone:
                 flags = {leaf: (array > 0) * 1.0 for leaf, array in at.items()}
-                bytes_ = {leaf: np.abs(np.round(array)) for leaf, array in at.items()}
-                kinds += [("flags", np.bool_, flags), ("bytes", np.uint8, bytes_)]
-            large = {leaf: np.full_like(array, LARGE_BYTE) for leaf, array in at.items()}
-            kinds.append(("large bytes", np.uint8, large))
+                kinds.append(("flags", np.bool_, flags))
+            if may_mix:
+                small = {leaf: np.abs(np.round(array)) for leaf, array in at.items()}
+                large = {leaf: np.full_like(array, LARGE_BYTE) for leaf, array in at.items()}
+                kinds += [("bytes", np.uint8, small), ("large bytes", np.uint8, large)]
         for word, dtype, numbers in kinds:
             rounded = Judge(self.spec, self._moved(numbers), self.rng, True)
             values = self._moved({leaf: array.astype(dtype) for leaf, array in numbers.items()})
