@@ -280,11 +280,21 @@ def _promotion(op: OpSpec) -> list[str]:
     promote = "promote_to_float" if op.int_to_float else "promote"
     targets = ", ".join(arrays) if len(arrays) > 1 else f"({arrays[0]},)"
     line = f"{targets} = {promote}({', '.join(arrays)})"
-    lines = [*_refused_dtypes(op), line]
+    lines = [*_refused_dtypes(op), line, *_in_floats(op)]
     if optional:
         return lines
     name = "is_cast := " if reduced_params(op) else ""  # for what is recorded
     return [f"if {name}{' or '.join(tests)}:", *(f"    {line}" for line in lines)]
+
+
+def _in_floats(op: OpSpec) -> Iterator[str]:
+    """Lines that bring tensors of whole numbers to the dtype of the floats beside them.
+
+    Gradients read them. Bytes would wrap around in a formula that has them alone.
+    """
+    tensors = [spelled(p.name) for p in op.signature.params if p.name in op.promotes]
+    if len(tensors) > 1 and op.vjps:
+        yield from (f"{name} = in_floats({name}, {name}_array)" for name in tensors)
 
 
 def _refused_dtypes(op: OpSpec) -> Iterator[str]:

@@ -17,6 +17,7 @@ RUNTIME_NAMES = {
         "by_argument",
         "grad_nodes_of",
         "spread",
+        "in_floats",
         "lift_number",
     ),
     "gradspec.dispatch.op_errors": (

@@ -62,6 +62,17 @@ def lift(op: Op, values: dict[str, Any]) -> dict[str, Any]:
     return lifted
 
 
+def in_floats(tensor: Any, array: Any) -> Any:
+    """The tensor that gradients read of an argument of which an op computes with `array`.
+
+    It is the argument, unless it has whole numbers, and is computed with as floats: then it is a
+    tensor of these. Bytes wrap around, and flags cannot be subtracted, where a rule has them alone.
+    """
+    if tensor is None or tensor.array.dtype.num > LAST_INTEGER or array.dtype.num <= LAST_INTEGER:
+        return tensor
+    return wrap(array)
+
+
 def bind(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments by name; a generated function passes all of them."""
     positional = [param.name for param in op.params if not param.keyword_only]

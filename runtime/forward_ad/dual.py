@@ -212,11 +212,26 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
         for param in op.params
         if param.type.startswith("Tensor")
     }
-    tangent = _tangent_of_result(op, tangents, lifted, result)
+    tangent = _tangent_of_result(op, tangents, _in_floats(op, lifted), result)
     if tangent is not None:
         result = _attach(result, tangent, level, _arrays_of(tangents))
     keep_duals(result, [(values[name], lifted[name]) for name in lifted])
     return result
+
+
+def _in_floats(op: Op, lifted: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a JVP, with those of whole numbers in the dtype of the floats beside them.
+
+    See `dispatch.in_floats`, of which this is the forward mode.
+    """
+    promoted = [(name, lifted[name]) for name in op.promotes if lifted[name] is not None]
+    whole = [name for name, tensor in promoted if tensor.dtype.num <= LAST_INTEGER]
+    if not whole or len(whole) == len(promoted):
+        return lifted
+    dtype = np.result_type(*(t.dtype for name, t in promoted if name not in whole))
+    if is_symbolic(dtype):
+        return lifted
+    return lifted | {name: ops._to_copy(lifted[name], dtype=dtype) for name in whole}
 
 
 def _tangent_of_result(

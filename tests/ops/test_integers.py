@@ -76,3 +76,29 @@ def test_gradients_beside_bytes_do_not_wrap_around() -> None:
     gs.special.zeta(gs.tensor([3], dtype=gs.uint8), y).backward()
     # -3 zeta(4, 1/2), where zeta(4, 1/2) = (2 ** 4 - 1) pi ** 4 / 90
     np.testing.assert_allclose(y.grad.item(), -3 * 15 * np.pi**4 / 90, rtol=1e-12)
+
+
+REFLECTED: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "**": lambda a, b: a**b,
+    "<<": lambda a, b: a << b,
+    ">>": lambda a, b: a >> b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "<": lambda a, b: a < b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+@pytest.mark.parametrize("number", [16, 3])
+@pytest.mark.parametrize("operator", REFLECTED.values(), ids=REFLECTED)
+def test_a_number_stands_before_a_tensor(operator: Callable[[Any, Any], Any], number: int) -> None:
+    numbers = [1, 2, 3, 4]
+    found = operator(number, gs.tensor(numbers))
+    np.testing.assert_allclose(found.array, [operator(number, each) for each in numbers])

@@ -210,6 +210,7 @@ def within(self: Array, min: Any, max: Any) -> Any:
     return self <= max if min is None else (self >= min) & (self <= max)
 
 
+@np.errstate(over="ignore")  # of numbers that are none in the dtype
 def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
     """Numbers in the place of nan and of infinities; of complex numbers in both parts."""
     return np.nan_to_num(self, True, 0.0 if nan is None else nan, posinf, neginf)

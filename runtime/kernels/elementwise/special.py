@@ -116,7 +116,8 @@ def lgamma(self: Array) -> Any:
     if self.dtype.kind == "f" and np.isinf(found).any():
         size = np.abs(self)
         near = (size > 0) & (size < np.finfo(self.dtype).tiny)
-        found = np.where(near, -np.log(np.where(near, size, 1)), np.abs(found))
+        unsigned = np.where(np.isinf(found), np.inf, found)
+        found = np.where(near, -np.log(np.where(near, size, 1)), unsigned)
     return found
 
 

@@ -134,12 +134,20 @@ def cofactors(A: Array) -> Array:
             return np.linalg.det(A)[..., None, None] * _mt(inverse)
     except np.linalg.LinAlgError:
         pass
-    u, s, vh = np.linalg.svd(A)
+    u, s, vh = _svd_or_nan(A)
     others = np.repeat(s[..., None, :], s.shape[-1], -2)
     others[..., np.arange(s.shape[-1]), np.arange(s.shape[-1])] = 1
     sign = np.linalg.det(u) * np.linalg.det(vh)
     scaled = np.conjugate(u) * (sign[..., None] * others.prod(-1))[..., None, :]
     return np.matmul(scaled, np.conjugate(vh))
+
+
+def _svd_or_nan(A: Array) -> tuple[Array, Array, Array]:
+    """Singular values and vectors; nan for the vectors of matrices of what are no numbers."""
+    finite = np.asarray(np.isfinite(A).all((-2, -1)))
+    u, s, vh = np.linalg.svd(np.where(finite[..., None, None], A, 0))
+    u[~finite] = np.nan
+    return u, s, vh
 
 
 @np.errstate(all="ignore")
@@ -157,7 +165,7 @@ def cofactor_slope(self: Array, A: Array) -> Array:
     except np.linalg.LinAlgError:
         pass
     # Of a diagonal matrix they are products of all singular values but two.
-    u, s, vh = np.linalg.svd(A)
+    u, s, vh = _svd_or_nan(A)
     count = s.shape[-1]
     places = np.arange(count)
     others = np.broadcast_to(s[..., None, None, :], (*s.shape, count, count)).copy()
@@ -283,6 +291,11 @@ def cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Ar
     _check_matrices("linalg.cholesky", self)
     matrix = _mt(self) if upper else self
     lower, info = _each_with_info(np.linalg.cholesky, (matrix,), self, _indefinite_minor)
+    if self.shape[-1] and not is_symbolic(self.dtype):
+        spoiled = np.isnan(np.diagonal(lower, 0, -2, -1))
+        if spoiled[..., -1].any():  # nan stays from the first minor on that has none
+            info = np.where((info == 0) & spoiled[..., -1], spoiled.argmax(-1) + 1, info)
+            info = info.astype(np.int32)
     if check_errors:
         _refuse(
             "linalg.cholesky",
@@ -417,7 +430,7 @@ def lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
         from scipy.linalg import lu as factorized  # large: only who needs it waits for it
     except ImportError:
         raise RuntimeError("linalg.lu needs SciPy: pip install scipy") from None
-    order, lower, upper = factorized(A)
+    order, lower, upper = factorized(A, check_finite=False)
     return order.astype(A.dtype, copy=False), lower, upper
 
 

@@ -11,6 +11,7 @@ from ...core import constants
 from ..elementwise.checks import Array
 
 
+@np.errstate(all="ignore")
 def fft_c2c(self: Array, dim: Sequence[int], normalization: int, inverse: bool) -> Any:
     """The transform, or the inverse one, over some dimensions."""
     if inverse:
@@ -20,6 +21,7 @@ def fft_c2c(self: Array, dim: Sequence[int], normalization: int, inverse: bool) 
     return _normalized(sums, _count(self.shape, dim), normalization)
 
 
+@np.errstate(all="ignore")
 def fft_r2c(self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Any:
     """The transform of real numbers; RuntimeError for complex ones."""
     if self.dtype.kind == "c":
@@ -29,6 +31,7 @@ def fft_r2c(self: Array, dim: Sequence[int], normalization: int, onesided: bool)
     return _normalized(sums, _count(self.shape, dim), normalization)
 
 
+@np.errstate(all="ignore")
 def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: int) -> Any:
     """The real numbers that have the transform of which one half is given."""
     sizes = [self.shape[each] for each in dim[:-1]] + [last_dim_size]

@@ -53,6 +53,8 @@ def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> 
             f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the "
             "operation does not have an identity"
         )
+    if ord != 0 and _is_alone(x, axis):  # whose powers may overflow, or underflow
+        return _add_reduce(x, axis, keepdims=keepdim)
     if ord in (inf, -inf):
         extreme = _max_reduce if ord > 0 else _min_reduce
         return extreme(x, axis, keepdims=keepdim)
@@ -63,6 +65,14 @@ def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> 
     if ord == 2:
         return np.sqrt(sums(x * x, axis, keepdim))
     return _add_reduce(x**ord, axis, keepdims=keepdim) ** (1 / ord)
+
+
+def _is_alone(self: Array, axis: int | tuple[int, ...] | None) -> bool:
+    """Return whether there is one element in each of the reductions."""
+    if axis is None or not self.ndim:
+        return self.size == 1
+    chosen = (axis,) if isinstance(axis, int) else axis
+    return all(self.shape[each] == 1 for each in chosen)
 
 
 def _keeps_elements(self: Array, axis: int | tuple[int, ...] | None) -> bool:
