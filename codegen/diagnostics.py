@@ -68,6 +68,7 @@ CODES = {
     "GS086": "a backend that is unknown, not installed, or has failed",
     "GS087": "an op that has no equivalent in a framework",
     "GS088": "a framework that is not installed, or older than what is emitted for it",
+    "GS089": "a function that a spec names and that the command does not let run",
     "GS090": "a formula that loses digits",
 }
 """Every code of a spec mistake and what it is, for the documentation."""

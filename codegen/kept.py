@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 from collections.abc import Collection
 from contextlib import suppress
@@ -23,6 +24,8 @@ from .prove.report import lock
 from .target import Target
 
 MONTH = 30 * 24 * 3600.0
+
+_NAME = re.compile(r"[0-9a-f]{32}\.lock")
 
 
 def read(target: Target) -> dict[str, lock.Entry]:
@@ -38,7 +41,7 @@ def keep(target: Target, entries: Collection[lock.Entry]) -> None:
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         for other in file.parent.glob("*.lock"):
-            if other.stat().st_mtime < time.time() - MONTH:
+            if _NAME.fullmatch(other.name) and other.stat().st_mtime < time.time() - MONTH:
                 other.unlink()
         write_file(file, lock.text(entries))
 

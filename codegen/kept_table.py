@@ -12,6 +12,7 @@ import gc
 import hashlib
 import os
 import pickle
+import re
 import stat
 import sys
 import tempfile
@@ -23,6 +24,8 @@ from .kept import MONTH, cache_folder
 from .spec.load import load_table
 from .spec.model import Table
 from .spec.runtime_files import runtime_directory
+
+_NAME = re.compile(r"[0-9a-f]+-[0-9a-f]{32}\.pickle")
 
 
 def read(spec: Path) -> Table:
@@ -81,7 +84,7 @@ def _keep(table: Table, made_from: str) -> None:
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for other in folder.glob("*.pickle"):
-            if other.stat().st_mtime < time.time() - MONTH:
+            if _NAME.fullmatch(other.name) and other.stat().st_mtime < time.time() - MONTH:
                 other.unlink()
         handle, name = tempfile.mkstemp(prefix=".table-", dir=folder)  # for the user alone
         try:

@@ -344,7 +344,8 @@ def _signed(
 def _checked(target: Target, discard_edits: bool) -> Path:
     """The folder to write to. Raises Refusal if anything would be lost there."""
     assert target.out is not None
-    check_target(target.out, target.source, discard_edits=discard_edits)
+    there = os.listdir(target.out) if discard_edits and target.out.is_dir() else ()
+    check_target(target.out, target.source, there)
     if target.kernels is not None and target.kernels.resolve().is_relative_to(target.out):
         raise Refusal(
             f"{target.kernels.name} lies in the folder that is generated", "keep it elsewhere"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,19 +26,22 @@ def agreements(
     names: Sequence[str],
     name: str,
     *,
+    runs: Collection[str] = (),
     jobs: int,
     begin: Callable[[int], None] = lambda count: None,
     progress: Callable[[Agreement], None] = lambda agreement: None,
 ) -> tuple[list[Agreement], list[Diagnostic]]:
     """Compare ops, or all of a spec, with exact values; and say which could not be emitted.
 
-    Raises SpecError for mistakes in the spec, and where the framework is not installed or older
-    than the emitted code; UnknownOp for a name without an op. Of gradspec's own table an op that
-    the framework lacks is told and left out; a spec of one's own must be emitted whole.
+    `runs` are the modules of which functions may be run that the spec names. Raises SpecError for
+    mistakes in the spec, for functions of other modules, and where the framework is not installed
+    or older than the emitted code; UnknownOp for a name without an op. Of gradspec's own table an
+    op that the framework lacks is told and left out; a spec of one's own must be emitted whole.
     """
     chosen = framework(name)
     check_installed(chosen)
     planned = plan(target)
+    _check_runs(planned.table, chosen, runs)
     ops = named_ops(planned, names) if names else list(planned.table.ops)
     with _emitted(planned, ops, chosen, target) as (items, refused):
         begin(len(items))
@@ -49,6 +52,23 @@ def agreements(
                 found[agreement.name] = agreement
                 progress(agreement)
     return [found[op.name] for op, _ in items], refused
+
+
+def _check_runs(table: Table, chosen: Framework, runs: Collection[str]) -> None:
+    """Raise SpecError for functions that are not of the modules which the command names.
+
+    A spec alone runs nothing, and it may name any function of Python.
+    """
+    kernels = (kernel for op in table.ops if (kernel := op.target_kernel(chosen.name)) is not None)
+    refused = []
+    for kernel in kernels:
+        module = kernel.function.rpartition(".")[0]
+        if module not in runs:
+            message = f"`{kernel.function}` would be run, and the command does not name its module"
+            help = f"`--run {module}` lets functions of it run, if it is yours"
+            refused.append(Diagnostic("GS089", kernel.span, message, help))
+    if refused:
+        raise SpecError(refused)
 
 
 @contextmanager

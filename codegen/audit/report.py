@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,6 +16,13 @@ from .grading import Grade
 from .published import Published, is_wrong_still
 from .run import Audited
 
+_FIRST_LINES = re.compile(
+    r"## .+\n\n\d[\d,]* functions, |<!doctype html>\n(.*\n){0,4}<title>Audit of "
+)
+"""How reports begin."""
+
+_LONGEST_START = 1024
+
 MEANINGS = {
     Grade.STRUCTURAL: "The formula is wrong at usual points, or in a mode; finite differences of "
     "the library's own function agree with the exact value.",
@@ -22,8 +31,6 @@ MEANINGS = {
     "kink.",
     Grade.NUMERICAL: "The formula is right; it overflows or cancels where the derivative is a "
     "normal float64, and more than three digits of it are lost.",
-    Grade.MISSING: "No derivative is declared: plain reverse mode refuses, and the other modes "
-    "answer zero. A feature that is missing rather than a mistake.",
     Grade.MISSING: "No derivative is declared: plain reverse mode refuses, and the other modes "
     "answer zero. A feature that is missing rather than a mistake.",
     Grade.CONVENTION: "A choice where there is no derivative, and not gradspec's: no mistake.",
@@ -85,6 +92,12 @@ def markdown_report(found: Audited) -> str:
 def html_report(found: Audited) -> str:
     """The report for browsers: one file that needs no other."""
     return _environment(True).get_template("report.html.j2").render(**_view(found))
+
+
+def is_report(file: Path) -> bool:
+    """Return whether a file is a report that an audit has written. Raises OSError."""
+    with open(file, encoding="utf-8", errors="replace") as opened:
+        return bool(_FIRST_LINES.match(opened.read(_LONGEST_START)))
 
 
 @functools.cache

@@ -9,12 +9,13 @@ from pathlib import Path
 import click
 
 from ..certification import UnknownOp
+from ..emit.write import write_file
 from ..progress import ProofProgress
 from ..target import Target, builtin_spec
-from .options import interrupted, jobs_option, json_option, show_json, shown_path
+from .options import FilePath, interrupted, jobs_option, json_option, show_json, shown_path
 
 _LIBRARIES = ("torch", "jax", "autograd", "mygrad")
-_FILE = click.Path(path_type=Path, dir_okay=False)
+_FILE = FilePath(path_type=Path, dir_okay=False)
 
 
 @click.command(
@@ -61,6 +62,9 @@ def audit(
 
     if not table_of(library).version:
         raise click.UsageError(f"{library} is not installed here: pip install {library}")
+    for option, file in (("--html", html), ("--markdown", markdown)):
+        if file is not None and (problem := _problem(file)):
+            raise click.BadParameter(problem, param_hint=f"'{option}'")
     started = time.perf_counter()
     try:
         with ProofProgress("Auditing") as progress:
@@ -80,10 +84,24 @@ def audit(
     seconds = time.perf_counter() - started
     for file, text in ((html, html_report), (markdown, markdown_report)):
         if file is not None:
-            file.write_text(text(found), encoding="utf-8")
+            write_file(file, text(found))
             click.echo(f"Wrote {shown_path(file)}", err=True)
     if as_json:
         show_json(found.to_json() | {"seconds": round(seconds, 1)})
     else:
         click.echo(summary(found, seconds))
     sys.exit(found.has_structural)
+
+
+def _problem(file: Path) -> str:
+    """Why a report is not written to a file: nothing but an earlier report is replaced."""
+    from ..audit.report import is_report
+
+    if not file.absolute().parent.is_dir():
+        return f"There is no folder {file.parent}."
+    try:
+        if file.is_symlink() or (file.exists() and not is_report(file)):
+            return f"{file.name} is there, and is no report of an audit: name another file."
+    except OSError as error:
+        return f"{file.name} cannot be read: {error.strerror}."
+    return ""

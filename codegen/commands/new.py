@@ -13,7 +13,7 @@ from ..authoring.skeleton import TEXT, TO_DO, read_signature, skeleton
 from ..diagnostics import Diagnostic, Report, Span, SpecError
 from ..pipeline import builtin_table
 from ..spec.source import read_source
-from .options import fail, shown_path, spec_option
+from .options import FilePath, fail, shown_path, spec_option
 from .place import target_of
 
 
@@ -24,7 +24,7 @@ from .place import target_of
 @click.argument("op")
 @click.option(
     "--to",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(path_type=Path, dir_okay=False),
     help="Append the entry to this spec file, which is created if it does not exist.",
 )
 @click.option("--composite", is_flag=True, help="An op that only calls other ops.")

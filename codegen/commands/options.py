@@ -16,7 +16,20 @@ from ..diagnostics import SpecError, render
 from ..target import NUMPY
 from ..targets.frameworks import FRAMEWORKS
 
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+class FilePath(click.Path):
+    """The path of a file that is there, or may be: of no device, which would be replaced, and of
+    no pipe, which would be waited for."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; a usage error for what is no file."""
+        path = super().convert(value, param, ctx)
+        if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+            self.fail(f"'{value}' is no regular file.", param, ctx)
+        return path
+
+
+_FILE = FilePath(path_type=Path, exists=True, dir_okay=False)
 
 spec_argument = click.argument("spec", type=_FILE, required=False)
 spec_option = click.option(

@@ -20,6 +20,7 @@ from ..prove.report.verdict import OpVerdict
 from ..target import NUMPY, Target
 from .generate import discard_option, refuted, run
 from .options import (
+    FilePath,
     backend_option,
     fail,
     framework_option,
@@ -44,12 +45,20 @@ from .place import target_of
 @package_option
 @framework_option
 @kernels_option
+@click.option(
+    "--run",
+    "runs",
+    metavar="MODULE",
+    multiple=True,
+    help="Module of yours that SPEC names as `torch: {kernel: MODULE.NAME}`: with --target, "
+    "functions of it may be run. May be given again.",
+)
 @jobs_option
 @backend_option
 @click.option("--all", "everything", is_flag=True, help="Prove every op, also unchanged ones.")
 @click.option(
     "--certificate",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FilePath(path_type=Path, dir_okay=False),
     help="Write to this file what was proved, for `gradspec verify`. With --all, or OPs.",
 )
 @discard_option
@@ -60,6 +69,7 @@ def prove(
     package: str | None,
     framework: str,
     kernels: Path | None,
+    runs: tuple[str, ...],
     jobs: int,
     backend: str,
     everything: bool,
@@ -79,8 +89,10 @@ def prove(
         if everything or certificate is not None or discard_edits:
             raise click.UsageError("--target compares emitted code, which is not proved by itself.")
         target = target_of(spec, None, package, kernels, as_json=as_json)
-        _compare(target, names, framework, jobs, as_json)
+        _compare(target, names, framework, runs, jobs, as_json)
         return
+    if runs:
+        raise click.UsageError("--run is about functions of frameworks: give --target, too.")
     if names and everything:
         raise click.UsageError("Name ops, or give --all, not both.")
     if certificate is not None and not (names or everything):
@@ -109,6 +121,8 @@ def _told(words: tuple[str, ...]) -> tuple[Path | None, tuple[str, ...]]:
     first = Path(words[0])
     if first.suffix not in (".yaml", ".yml") and not first.is_file():
         return None, words
+    if first.exists() and not first.is_file():
+        raise click.BadParameter(f"'{first}' is no regular file.", param_hint="'[SPEC]'")
     if not first.is_file():
         raise click.BadParameter(f"File '{first}' does not exist.", param_hint="'[SPEC]'")
     return first, words[1:]
@@ -148,7 +162,12 @@ def _prove_named(
 
 
 def _compare(
-    target: Target, names: tuple[str, ...], framework: str, jobs: int, as_json: bool
+    target: Target,
+    names: tuple[str, ...],
+    framework: str,
+    runs: tuple[str, ...],
+    jobs: int,
+    as_json: bool,
 ) -> None:
     started = time.perf_counter()
     try:
@@ -157,6 +176,7 @@ def _compare(
                 target,
                 names,
                 framework,
+                runs=runs,
                 jobs=jobs,
                 begin=progress.begin,
                 progress=lambda agreement: progress.advance(agreement.name),

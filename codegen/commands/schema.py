@@ -11,7 +11,7 @@ import click
 
 from ..emit.write import write_file
 from ..spec.schema import TITLE, schema_text
-from .options import shown_path
+from .options import FilePath, shown_path
 from .place import spec_of_project
 
 
@@ -20,7 +20,7 @@ from .place import spec_of_project
     epilog="Exit status: 0; 1 (--check) the file is stale; 2 usage.",
 )
 @click.argument(
-    "path", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), required=False
+    "path", type=FilePath(path_type=Path, dir_okay=False, allow_dash=True), required=False
 )
 @click.option("--check", is_flag=True, help="Write nothing; fail if the file is stale.")
 def schema(path: Path | None, check: bool) -> None:
@@ -41,7 +41,7 @@ def schema(path: Path | None, check: bool) -> None:
         elif check:
             click.echo(f"{shown_path(path)} is stale: run `gradspec schema`.", err=True)
             sys.exit(1)
-        elif path.is_symlink() or (before and not _is_schema(before)):
+        elif path.is_symlink() or (os.path.lexists(path) and not _is_schema(before)):
             click.echo(f"{shown_path(path)} is not a schema of ours: name another file.", err=True)
             sys.exit(1)
         else:

@@ -12,6 +12,7 @@ from ..certification import verify as verify_certificate
 from ..diagnostics import SpecError
 from ..progress import ProofProgress
 from .options import (
+    FilePath,
     backend_option,
     fail,
     interrupted,
@@ -31,7 +32,7 @@ from .place import target_of
     short_help="Check a certificate of proofs again.",
     epilog="Exit status: 0 it holds; 1 it does not, or is no certificate; 2 usage.",
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=FilePath(path_type=Path))
 @spec_option
 @out_option
 @package_option

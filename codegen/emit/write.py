@@ -13,7 +13,7 @@ import re
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -51,8 +51,11 @@ def contents(directory: Path) -> dict[str, str]:
     return found
 
 
-def check_target(target: Path, source: str, *, discard_edits: bool = False) -> None:
-    """Raise Refusal unless `target` is absent, empty, or generated from `source` and unchanged."""
+def check_target(target: Path, source: str, discarded: Collection[str] = ()) -> None:
+    """Raise Refusal unless `target` is absent, empty, or generated from `source` and unchanged.
+
+    Files called `discarded` may be edited.
+    """
     try:
         mode = target.lstat().st_mode
     except FileNotFoundError:
@@ -74,7 +77,7 @@ def check_target(target: Path, source: str, *, discard_edits: bool = False) -> N
         raise Refusal(f"{target.name} is where a file system is mounted", _ANOTHER)
     if not (mode & stat.S_IWUSR and os.access(target, os.W_OK)):
         raise Refusal(f"{target.name} is read-only", _ANOTHER)
-    check_replaceable(target, source, discard_edits=discard_edits)
+    check_replaceable(target, source, discarded)
 
 
 _ANOTHER = "take an absent or empty folder, or one that was generated before"
@@ -96,18 +99,20 @@ def replace(
 ) -> None:
     """Put signed files, if they compile, in the place of what `target` held.
 
-    Raises Refusal, with everything as it was, if that is not all generated from `source`.
+    Raises Refusal, with everything as it was, if that is not all generated from `source`. With
+    `discard_edits` what was edited is given up, if a file of that name is written anew.
     """
+    discarded = files.keys() if discard_edits else ()
     for name, text in files.items():
         if name.endswith(".py"):
             compile(text, str(target / name), "exec")
-    check_target(target, source, discard_edits=discard_edits)
+    check_target(target, source, discarded)
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=f"{_prefix(target)}{os.getpid()}-", dir=target.parent))
     try:
         _write(staging, files)
         staging.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o755)
-        _swap(target, staging, source, discard_edits)
+        _swap(target, staging, source, discarded)
     finally:
         _clear(staging)
 
@@ -119,7 +124,7 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
     (folder / _MARKER).unlink()
 
 
-def _swap(target: Path, staging: Path, source: str, discard_edits: bool) -> None:
+def _swap(target: Path, staging: Path, source: str, discarded: Collection[str]) -> None:
     """Let the two change places, and back again if somebody has put something of theirs there."""
     if not target.exists():
         os.rename(staging, target)
@@ -130,13 +135,13 @@ def _swap(target: Path, staging: Path, source: str, discard_edits: bool) -> None
         os.rename(target, old)
         os.rename(staging, target)
     try:
-        check_replaceable(old, source, discard_edits=discard_edits)
+        check_replaceable(old, source, discarded)
     except Refusal:
         if not (is_exchanged and _exchange(target, staging)):
             os.rename(target, staging)
             os.rename(old, target)
         raise
-    remove_generated(old, discard_edits=discard_edits)
+    remove_generated(old, discarded=discarded)
 
 
 def _clear(folder: Path) -> None:

@@ -48,6 +48,25 @@ def test_edits_are_given_up_only_where_that_is_asked_for(tmp_path: Path) -> None
         replace(target, OURS, "ops.yaml", discard_edits=True)
 
 
+def test_a_copy_under_another_name_is_no_edit_to_give_up(tmp_path: Path) -> None:
+    target = generated(tmp_path / "made")
+    helpers = OURS["ops.py"] + "# mine\n"
+    (target / "my_helpers.py").write_text(helpers)
+    with pytest.raises(Refusal, match=r"my_helpers\.py"):
+        replace(target, OURS, "ops.yaml", discard_edits=True)
+    assert (target / "my_helpers.py").read_text() == helpers
+
+
+@pytest.mark.parametrize("name", ["notes.pyc.txt", "precious.pyc", "ops.cpython-311.pyc.bak"])
+def test_a_cache_holds_compiled_modules_alone(tmp_path: Path, name: str) -> None:
+    target = generated(tmp_path / "made")
+    (target / "__pycache__").mkdir()
+    (target / "__pycache__" / name).write_text("mine")
+    with pytest.raises(Refusal, match="__pycache__/"):
+        replace(target, OURS, "ops.yaml", discard_edits=True)
+    assert (target / "__pycache__" / name).read_text() == "mine"
+
+
 @pytest.mark.parametrize("exchanges", [True, False])
 @pytest.mark.parametrize("name", ["mine.py", "ops.py"])
 def test_a_file_that_appears_at_the_last_moment_is_kept(
@@ -151,17 +170,15 @@ def test_whatever_lies_there_is_generated_or_kept(
         (target / name).write_text(text)
     before = everything(folder)
     ours = {name for name, text in files.items() if OURS.get(name) == text}
-    begins = {
-        name for name, text in files.items() if text[:11] == "# @generate" and "/" not in name
-    }
+    begins = {name for name, text in files.items() if text[:11] == "# @generate"}
+    written = {name: signed(name, "", "ops.yaml") for name in ("new.py", "ops.py")}
+    replaced = ours | (begins & written.keys() if discard else set())
     try:
-        replace(
-            target, {"new.py": signed("new.py", "", "ops.yaml")}, "ops.yaml", discard_edits=discard
-        )
+        replace(target, written, "ops.yaml", discard_edits=discard)
     except Refusal:
         assert everything(folder) == before
-        assert files.keys() != (begins if discard else ours)
+        assert files.keys() != replaced
     else:
-        assert list(contents(target)) == ["new.py"]
-        assert files.keys() == (begins if discard else ours)
+        assert contents(target) == written
+        assert files.keys() == replaced
     assert [path.name for path in folder.iterdir()] == ["made"]
