@@ -13,6 +13,7 @@ from ..ir import nodes as ir
 from ..ir.parts import items_of
 from ..ir.walk import calls, free_names, names, substitute
 from ..render.context import ModuleContext, function_name, is_constant
+from ..render.module_names import MODULE_NAMES
 from ..render.resolve import Resolver, kinds_of_params
 from ..render.to_tensor import TensorRenderer
 from ..spec.model import (
@@ -36,8 +37,9 @@ def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:
     """The rule of an op; None where it has none, or nothing to differentiate by."""
     if op.composite is not None or not op.jvps or not op.differentiable_params or linear_in(op):
         return None
-    lines = _Body(op, context).lines()
-    parameters = dict(_parameters(op, lines))
+    rule = _Body(op, context)
+    lines = rule.lines()
+    parameters = dict(_parameters(op, lines, rule.free))
     name = f"{function_name(op, context.resolver)}_jvp"
     body = None
     if any(inner != handed for inner, handed in parameters.items()):
@@ -54,11 +56,16 @@ def linear_in(op: OpSpec) -> tuple[str, ...]:
     return op.differentiable_params
 
 
-def _parameters(op: OpSpec, lines: list[str]) -> Iterable[tuple[str, str]]:
+def _parameters(op: OpSpec, lines: list[str], free: set[str]) -> Iterable[tuple[str, str]]:
     """Return the arguments, tangents and results that the lines read, and the runtime's names of
-    them, by which it hands them over."""
+    them, by which it hands them over.
+
+    A function of the runtime that the lines call may be called like an argument that no formula
+    reads; `free` are the names that these read.
+    """
     tree = ast.parse(textwrap.dedent("\n".join(["def rule():", *("    " + x for x in lines)])))
     read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    read -= {p.name for p in op.signature.params if p.name not in free} & MODULE_NAMES
     params = op.signature.params
     candidates = [
         *((_in_rule(p.name), _handed(p)) for p in params),
@@ -90,10 +97,10 @@ class _Body:
         self._context = context
         self._formulas = {name: tangent_terms(op, rule, context.resolver) for name, rule in op.jvps}
         every = [formula for found in self._formulas.values() for _, formula in found]
-        self._free = set().union(*(free_names(formula.block) for formula in every))
+        self.free = set().union(*(free_names(formula.block) for formula in every))
         """The names that the formulas read."""
         self._tangents = {
-            f"{p.name}_t": p for p in op.signature.tensor_params if f"{p.name}_t" in self._free
+            f"{p.name}_t": p for p in op.signature.tensor_params if f"{p.name}_t" in self.free
         }
         """The tangents that are read, and the arguments they belong to."""
         self._kinds = kinds_of_params(op.signature)
@@ -135,8 +142,8 @@ class _Body:
     def _outputs(self) -> Iterable[str]:
         """The outputs that are read, by name."""
         outputs = [output.name for output in self._op.signature.outputs]
-        if self._free & set(outputs) and outputs != ["result"]:
-            names = [name if name in self._free else "_" for name in outputs]
+        if self.free & set(outputs) and outputs != ["result"]:
+            names = [name if name in self.free else "_" for name in outputs]
             yield f"{', '.join(names)} = result"
 
     def _lists(self) -> Iterable[str]:

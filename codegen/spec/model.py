@@ -63,7 +63,8 @@ def spelled(param: str) -> str:
     plain = param.removesuffix("_")
     if param == "self":
         return "input"
-    return plain if plain and not keyword.iskeyword(plain) else param
+    is_free = plain and plain != "self" and not keyword.iskeyword(plain)
+    return plain if is_free else param
 
 
 @dataclass(frozen=True, slots=True)

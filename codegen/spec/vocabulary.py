@@ -78,7 +78,12 @@ OPERATORS = (
 )
 """The Python operators that an op may answer on `Tensor`."""
 
-RESERVED_FAMILIES = ("methods", "own_kernels", *(f"{name}_names" for name in PYTHON_MODULES))
+RESERVED_FAMILIES = (
+    "batching",
+    "methods",
+    "own_kernels",
+    *(f"{name}_names" for name in PYTHON_MODULES),
+)
 """Modules of the generated package that hold no ops."""
 
 NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}

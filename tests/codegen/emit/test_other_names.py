@@ -27,13 +27,26 @@ SPEC = """
   self: numel(self) * grad
   result: auto_linear
   examples: [{self: [2]}]
+
+- name: sum_with_helper(Tensor self, Tensor b, Scalar add_present=1) -> Tensor
+  doc: An argument is called like a function that the tangent calls, and no tangent reads it.
+  forward: self + b + add_present
+  promotes: self, b
+  examples: [{self: [2], b: [2]}]
+
+- name: scaled_by_self(Tensor a, Scalar self_=2) -> Tensor
+  doc: An argument is called nearly like the first of other ops.
+  forward: a * a * self_
+  a: 2 * grad * a * self_
+  result: 2 * a_t * a_p * self_
+  examples: [{a: [2]}]
 """
 
 
 def test_they_are_proved(tmp_path: Path) -> None:
     found = prove_text(SPEC, tmp_path, "other_names_proved")
     assert {name: verdict.status for name, (_, verdict) in found.items()} == dict.fromkeys(
-        ("shifted", "weighted", "longer"), "proved"
+        ("shifted", "weighted", "longer", "sum_with_helper", "scaled_by_self"), "proved"
     )
 
 
