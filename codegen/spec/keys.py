@@ -110,7 +110,8 @@ KEYS = (
     Key(
         "promotes",
         "the tensor arguments that are brought to one dtype and broadcast. Generated code sums "
-        "their gradients to their shapes and casts them: formulas need not care",
+        "their gradients to their shapes and casts them: formulas need not care, and see whole "
+        "numbers beside floats as floats",
         _NAMES,
     ),
     Key(

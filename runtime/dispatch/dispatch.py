@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from ..dtypes.promotion import (
 )
 from .overloads import public_function
 from .registry import OPS, Op, Param
+
+_Given = TypeVar("_Given", Tensor, Tensor | None)
 
 
 def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -62,7 +64,7 @@ def lift(op: Op, values: dict[str, Any]) -> dict[str, Any]:
     return lifted
 
 
-def in_floats(tensor: Any, array: Any) -> Any:
+def in_floats(tensor: _Given, array: Any) -> _Given:
     """The tensor that gradients read of an argument of which an op computes with `array`.
 
     It is the argument, unless it has whole numbers, and is computed with as floats: then it is a
