@@ -274,7 +274,7 @@ def poisson(input: Tensor) -> Tensor:
     if is_any(rates < 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     drawn = cast_numbers(generator().poisson(rates), rates.dtype)
-    return ops._poisson(input, wrap(in_order_of(rates, drawn)))
+    return ops._poisson(input, wrap(drawn))
 
 
 @for_each_example

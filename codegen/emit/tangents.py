@@ -251,7 +251,8 @@ def _made_once(op: OpSpec, formula: Formula, resolver: Resolver) -> Formula:
 
     def is_array(part: ir.Expr) -> bool:
         read = {name.id for name in names(part)}
-        return not read & tangents and resolver.kind(part, kinds) == "tensor"
+        of_arguments = bool(read & kinds.keys()) and not read & tangents  # `sqrt(pi)` is a number
+        return of_arguments and resolver.kind(part, kinds) == "tensor"
 
     def free(word: str) -> str:
         words = (word if number == 1 else f"{word}{number}" for number in itertools.count(1))

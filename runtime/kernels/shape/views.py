@@ -198,7 +198,7 @@ def flip(self: Array, dims: int | Sequence[int]) -> Array:
     for dim in normalized:
         if self.ndim:
             key[dim] = slice(None, None, -1)
-    return self[(*key, ...)].copy()
+    return self[(*key, ...)].copy("K")
 
 
 def tril(self: Array, diagonal: int) -> Array:
