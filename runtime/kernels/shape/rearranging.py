@@ -28,7 +28,7 @@ def rot90(self: Array, k: int, dims: Sequence[int]) -> Array:
         return flip(self, second).swapaxes(first, second)
     if turns == 3:
         return flip(self, first).swapaxes(first, second)
-    return flip(self, (first, second)) if turns else self.copy("K")
+    return flip(self, (first, second)) if turns else self.copy()
 
 
 def block_diag(tensors: Sequence[Array]) -> Array:

@@ -67,6 +67,11 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "where": lambda lib, x: lib.where(x > 3, x, -x),
     "diagonal": lambda lib, x: x.diagonal(0, 0, 1) + 1,
     "renorm": lambda lib, x: x.renorm(2, 0, 1.0),
+    "order of a sort": lambda lib, x: x.argsort(1),
+    "order of a stable sort": lambda lib, x: x.argsort(dim=0, stable=True),
+    "logsigmoid": lambda lib, x: lib.nn.functional.logsigmoid(x),
+    "counts of no rate": lambda lib, x: lib.poisson(x * 0),
+    **{f"{k} right angles": lambda lib, x, k=k: x.rot90(k, (0, 2)) for k in range(-1, 4)},
     "one_hot": lambda lib, x: lib.nn.functional.one_hot((x > 3).long()),
 }
 
