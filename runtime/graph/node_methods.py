@@ -32,7 +32,8 @@ class SavedValue:
 class SavedOption:
     """Descriptor that answers an item of the tuple in which a node keeps what is no tensor.
 
-    An integer that stands for a list is answered as one, `(0,)`: PyTorch's nodes keep lists.
+    An integer that stands for a list is answered as one, `(0,)`: PyTorch's nodes keep lists. None
+    if no gradient that is asked for reads it, so that it was not kept.
     """
 
     __slots__ = ("name", "position")
@@ -44,7 +45,10 @@ class SavedOption:
     def __get__(self, node: Node | None, _: type[Node]) -> Any:
         if node is None:
             return self
-        value = node.options[self.position]
+        options = getattr(node, "options", None)
+        if options is None:
+            return None
+        value = options[self.position]
         op = BY_NAME.get(getattr(node, "op", ""))
         if type(value) is int and op is not None:
             is_list = any(p.name == self.name and "[" in p.type for p in op.params)

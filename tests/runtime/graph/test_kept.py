@@ -172,3 +172,17 @@ def test_a_quotient_may_be_written_to_and_its_operands_may_not(op, x):
     part.mul_(2)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         result.sum().backward()
+
+
+def test_an_option_that_no_gradient_reads_is_none() -> None:
+    x = gs.ones(2, requires_grad=True)
+    assert (x - 3).grad_fn._saved_alpha is None
+    y = gs.ones(2, requires_grad=True)
+    assert gs.sub(x, y, alpha=2).grad_fn._saved_alpha == 2
+
+
+def test_whole_numbers_beside_floats_are_kept_as_floats() -> None:
+    x = gs.ones(2, requires_grad=True)
+    kept = (x * gs.tensor([200, 1], dtype=gs.uint8)).grad_fn._saved_other
+    assert kept.dtype == gs.float32
+    assert kept.tolist() == [200, 1]
