@@ -46,10 +46,11 @@ _NAMES = {
         "slice_scatter slice_view unfold unfold_backward"
     ),
     "linalg.decompositions": (
-        "cholesky cholesky_ex cholesky_inverse cholesky_solve cofactor_slope cofactors "
-        "det differentiable_q eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order "
-        "slogdet ones_for_zeros solve_ex solve_triangular svd unit_lower"
+        "cholesky cholesky_ex cholesky_inverse cholesky_solve differentiable_q eigh inv_ex lu "
+        "lu_factor_ex lu_solve pinv qr quotient row_order ones_for_zeros solve_ex "
+        "solve_triangular svd unit_lower"
     ),
+    "linalg.determinants": "cofactor_slope cofactors det slogdet",
     "linalg.eigenvalues": "eig free_of_phase no_common_phase",
     "linalg.distances": "cdist pdist row_pairs",
     "linalg.fourier": "fft_c2c fft_c2r fft_r2c lengthened",

@@ -112,8 +112,8 @@ def _call(
 def factor(step: Step) -> list[Operation] | None:
     """Return the operations of `kernels.cholesky_ex` for one matrix.
 
-    Of one that is not positive definite all of the factor is nan, also the half that else is zero:
-    its last element holds `info` in the bits of a nan that are free.
+    Of one that is not positive definite, as none of nan is, all of the factor is nan, also the half
+    that else is zero: its last element holds `info` in the bits of a nan that are free.
     """
     matrix, upper, check_errors = step.args
     out, info = step.outputs
@@ -138,6 +138,8 @@ def factor(step: Step) -> list[Operation] | None:
         f"for (long i = 0; i < {count}; i++)",
         f"    for (long j = 0; j < {count}; j++) {each} = j > i ? 0 : a[i * {a[0]} + j * {a[1]}];",
         f"int info = gs_{letter}potrf_call('{half}', {count}, x, {max(lower)});",
+        f"for (long i = 0; i < {count} && !info; i++)",  # of nan
+        f"    if (isnan(x[i * {sum(lower)}])) info = i + 1;",
         "if (info) {{",
         f"    {failed}",
         f"    for (long i = 0; i < {count}; i++)",

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...dtypes.kinds import is_symbolic
-from ...dtypes.promotion import is_complex
 from ...fast.tuning import TRIANGLE_BLOCK
 from ..elementwise.checks import Array, floating, same_dtype
-from ..elementwise.complex_numbers import has_imaginary_parts, sgn
+from ..elementwise.complex_numbers import has_imaginary_parts
 from .complex_symbols import lu_of_symbols, qr_of_symbols, svd_of_symbols
 
 LinAlgError = type("LinAlgError", (RuntimeError,), {"__doc__": "A matrix without an answer."})
@@ -83,13 +82,21 @@ def _zero_pivot(matrix: Array) -> int:
     return len(rest)
 
 
+def _factor(matrix: Array) -> Array:
+    """The Cholesky factor; LinAlgError for one of nan as well, which has no definite minor."""
+    lower = np.linalg.cholesky(matrix)
+    if not is_symbolic(lower.dtype) and np.isnan(lower[..., -1:, -1:]).any():
+        raise np.linalg.LinAlgError
+    return lower
+
+
 def _indefinite_minor(matrix: Array) -> int:
     """Return the order of the first leading minor without a Cholesky factor; there is one."""
     definite, indefinite = 0, len(matrix)
     while indefinite - definite > 1:
         order = (definite + indefinite) // 2
         try:
-            np.linalg.cholesky(matrix[:order, :order])
+            _factor(matrix[:order, :order])
             definite = order
         except np.linalg.LinAlgError:
             indefinite = order
@@ -116,85 +123,6 @@ def inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
             "input matrix is singular.",
         )
     return inverse, info
-
-
-@np.errstate(all="ignore")
-def det(A: Array) -> Any:
-    """Determinants."""
-    _check_matrices("linalg.det", A)
-    return np.linalg.det(A)
-
-
-@np.errstate(all="ignore")
-def cofactors(A: Array) -> Array:
-    """The derivative of the determinant: by the inverse, or for nearly singular matrices by SVD."""
-    try:
-        inverse = np.linalg.inv(A)
-        if is_symbolic(A.dtype) or _is_well_conditioned(A, inverse):
-            return np.linalg.det(A)[..., None, None] * _mt(inverse)
-    except np.linalg.LinAlgError:
-        pass
-    u, s, vh = _svd_or_nan(A)
-    others = np.repeat(s[..., None, :], s.shape[-1], -2)
-    others[..., np.arange(s.shape[-1]), np.arange(s.shape[-1])] = 1
-    sign = np.linalg.det(u) * np.linalg.det(vh)
-    scaled = np.conjugate(u) * (sign[..., None] * others.prod(-1))[..., None, :]
-    return np.matmul(scaled, np.conjugate(vh))
-
-
-def _svd_or_nan(A: Array) -> tuple[Array, Array, Array]:
-    """Singular values and vectors; nan for the vectors of matrices of what are no numbers."""
-    finite = np.asarray(np.isfinite(A).all((-2, -1)))
-    u, s, vh = np.linalg.svd(np.where(finite[..., None, None], A, 0))
-    u[~finite] = np.nan
-    return u, s, vh
-
-
-@np.errstate(all="ignore")
-def cofactor_slope(self: Array, A: Array) -> Array:
-    """The change of the cofactors where `A` changes by `self`; see `cofactors`."""
-    if A.shape[-1] == 1:
-        return np.zeros_like(self)
-    try:
-        inverse = np.linalg.inv(A)
-        if is_symbolic(A.dtype) or _is_well_conditioned(A, inverse):
-            turned = np.matmul(inverse, self)
-            trace = np.trace(turned, axis1=-2, axis2=-1)[..., None, None]
-            change = trace * inverse - np.matmul(turned, inverse)
-            return np.linalg.det(A)[..., None, None] * _mt(change)
-    except np.linalg.LinAlgError:
-        pass
-    # Of a diagonal matrix they are products of all singular values but two.
-    u, s, vh = _svd_or_nan(A)
-    count = s.shape[-1]
-    places = np.arange(count)
-    others = np.broadcast_to(s[..., None, None, :], (*s.shape, count, count)).copy()
-    others[..., places, :, places] = 1
-    others[..., :, places, places] = 1
-    products = others.prod(-1)
-    products[..., places, places] = 0
-    turned = np.matmul(np.matmul(np.conjugate(_mt(u)), self), np.conjugate(_mt(vh)))
-    diagonal = turned[..., places, places]
-    change = -products * _mt(turned)
-    change[..., places, places] = np.matmul(products, diagonal[..., None])[..., 0]
-    sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
-    return sign * np.matmul(np.matmul(np.conjugate(u), change), np.conjugate(vh))
-
-
-def _is_well_conditioned(A: Array, inverse: Array) -> bool:
-    condition = np.abs(A).max(initial=0.0) * np.abs(inverse).max(initial=0.0)
-    return bool(condition < np.finfo(A.dtype).eps ** -0.5)
-
-
-@np.errstate(all="ignore")
-def slogdet(A: Array) -> tuple[Any, Any]:
-    """Signs of determinants, and the logarithms of their absolute values."""
-    _check_matrices("linalg.slogdet", A)
-    if is_symbolic(A.dtype) and is_complex(A):
-        determinant = np.linalg.det(A)
-        return sgn(determinant), np.log(np.abs(determinant))
-    found = np.linalg.slogdet(A)
-    return found[0], found[1]
 
 
 def solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple[Array, Array]:
@@ -290,12 +218,7 @@ def cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Ar
     """The triangular factor; `info` is the order of the first minor that is not definite."""
     _check_matrices("linalg.cholesky", self)
     matrix = _mt(self) if upper else self
-    lower, info = _each_with_info(np.linalg.cholesky, (matrix,), self, _indefinite_minor)
-    if self.shape[-1] and not is_symbolic(self.dtype):
-        spoiled = np.isnan(np.diagonal(lower, 0, -2, -1))
-        if spoiled[..., -1].any():  # nan stays from the first minor on that has none
-            info = np.where((info == 0) & spoiled[..., -1], spoiled.argmax(-1) + 1, info)
-            info = info.astype(np.int32)
+    lower, info = _each_with_info(_factor, (matrix,), self, _indefinite_minor)
     if check_errors:
         _refuse(
             "linalg.cholesky",

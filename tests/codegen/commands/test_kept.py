@@ -110,15 +110,16 @@ def test_an_interruption_keeps_what_was_proved(run: Callable[..., Outcome], tmp_
 def test_what_is_old_is_removed(run: Callable[..., Outcome], tmp_path: Path) -> None:
     folder = tmp_path / "cache" / "proofs"
     folder.mkdir(parents=True)
-    for name, mtime in (("old.lock", 1e9), ("foreign.txt", 1e9), ("new.lock", None)):
+    old, foreign, new = f"{'0a' * 16}.lock", "mine.lock", f"{'0b' * 16}.lock"
+    for name, mtime in ((old, 1e9), (foreign, 1e9), (new, None)):
         (folder / name).write_text("")
         if mtime is not None:
             os.utime(folder / name, (mtime, mtime))
     with pytest.raises(ProofFailure):
         run(RIGHT + SQUARED.format(factor=3), [])
     names = {path.name for path in kept_files(tmp_path)}
-    assert "old.lock" not in names
-    assert {"foreign.txt", "new.lock"} < names
+    assert old not in names
+    assert {foreign, new} < names
 
 
 def test_a_cache_that_cannot_be_written_changes_nothing(
