@@ -60,11 +60,11 @@ def audit(
     from ..audit.report import html_report, markdown_report, summary
     from ..audit.run import audit as run_audit  # sympy
 
-    if not table_of(library).version:
-        raise click.UsageError(f"{library} is not installed here: pip install {library}")
     for option, file in (("--html", html), ("--markdown", markdown)):
         if file is not None and (problem := _problem(file)):
             raise click.BadParameter(problem, param_hint=f"'{option}'")
+    if not table_of(library).version:
+        raise click.UsageError(f"{library} is not installed here: pip install {library}")
     started = time.perf_counter()
     try:
         with ProofProgress("Auditing") as progress:

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from gradspec_codegen import kept, kept_table
 from gradspec_codegen.audit.report import is_report
 from gradspec_codegen.cli import main
-from gradspec_codegen.commands import audit
 from gradspec_codegen.target import Target
 
 ROOT = Path(__file__).parents[3]
@@ -49,8 +48,16 @@ def test_a_pipe_is_not_waited_for(
     assert not Path("made").exists()
 
 
-@pytest.mark.parametrize("way", ["file", "link", "folder"])
-def test_an_audit_replaces_reports_alone(way: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--html", "--markdown"])
+@pytest.mark.parametrize(
+    ("way", "told"),
+    [
+        ("file", "is there, and is no report"),
+        ("link", "is there, and is no report"),
+        ("folder", "There is no folder"),
+    ],
+)
+def test_an_audit_replaces_reports_alone(option: str, way: str, told: str, tmp_path: Path) -> None:
     report, mine = tmp_path / "report", tmp_path / "mine"
     mine.write_text("mine")
     if way == "file":
@@ -59,9 +66,11 @@ def test_an_audit_replaces_reports_alone(way: str, tmp_path: Path) -> None:
         report.symlink_to(mine)
     else:
         report = tmp_path / "absent" / "report"
-    problem = audit._problem(report)
-    assert "is there, and is no report" in problem or "There is no folder" in problem
+    done = CliRunner().invoke(main, ["audit", "torch", "--op", "tanh", option, str(report)])
+    assert done.exit_code == 2
+    assert told in " ".join(done.output.split())
     assert mine.read_text() == "mine"
+    assert way != "file" or report.read_text() == "mine"
 
 
 def test_reports_are_known(tmp_path: Path) -> None:
