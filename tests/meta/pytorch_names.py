@@ -19,7 +19,7 @@ NAMESPACES = (
     *("torch.autograd", "torch.autograd.forward_ad", "torch.autograd.graph"),
     *("torch.autograd.functional", "torch.nn.utils", "torch.optim.lr_scheduler"),
     *("torch.optim.swa_utils", "torch.utils.data", "torch.utils.checkpoint"),
-    *("torch.distributions", "torch.distributions.constraints"),
+    *("torch.distributions", "torch.distributions.constraints", "torch.func", "torch.masked"),
 )
 
 
