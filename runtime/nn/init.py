@@ -10,23 +10,31 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.missing import explaining as _explaining
+from ..core.random_draws import check_spread, uniform_between
 from ..core.random_generator import drawing_from
 from ..core.random_generator import generator as source
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn
+from ..dtypes.promotion import type_name
 from ..inplace.ops import write
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill with uniform numbers between `a` and `b`."""
+    """Fill with uniform numbers between `a` and `b`. RuntimeError if `a` is the larger one."""
+    _refuse_integers("uniform_", tensor)
     with drawing_from("uniform_", generator):
-        return _filled(tensor, source().uniform(a, b, tensor.array.shape))
+        return _filled(tensor, uniform_between(a, b, tensor.array.shape, tensor.array.dtype))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Fill with normal numbers of this mean and standard deviation."""
+    """Fill with normal numbers of this mean and standard deviation.
+
+    RuntimeError if `std` is negative.
+    """
+    _refuse_integers("normal_", tensor)
+    check_spread(std)
     with drawing_from("normal_", generator):
         return _filled(tensor, source().normal(mean, std, tensor.array.shape))
 
@@ -39,7 +47,14 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Any = None,
 ) -> Tensor:
-    """Fill with normal numbers of which those outside of `[a, b]` are drawn again."""
+    """Fill with normal numbers of which those outside of `[a, b]` are drawn again.
+
+    RuntimeError if `std` is negative, or `a` larger than `b`.
+    """
+    _refuse_integers("trunc_normal_", tensor)
+    check_spread(std)
+    if a > b:
+        raise RuntimeError(f"trunc_normal_ expects a <= b, but found a={a} and b={b}")
     if mean < a - 2 * std or mean > b + 2 * std:
         warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
@@ -228,6 +243,11 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+
+
+def _refuse_integers(name: str, tensor: Tensor) -> None:
+    if tensor.array.dtype.kind in "iub":
+        raise NotImplementedError(f"{name} writes floats, but got {type_name(tensor.dtype)}")
 
 
 def _filled(tensor: Tensor, values: Array | float) -> Tensor:

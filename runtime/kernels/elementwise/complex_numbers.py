@@ -50,7 +50,8 @@ def complex(real: Array, imag: Array) -> Any:
     if real.dtype.kind != "f":
         raise RuntimeError(f"Expected both inputs to be floating point tensors, got {real.dtype}")
     same_dtype("complex", real, imag)
-    out = np.empty(np.broadcast_shapes(real.shape, imag.shape), complex_of(real.dtype))
+    shape, dtype = np.broadcast_shapes(real.shape, imag.shape), complex_of(real.dtype)
+    out = np.empty_like(real, dtype) if real.shape == shape else np.empty(shape, dtype)
     out.real = real
     out.imag = imag
     return out

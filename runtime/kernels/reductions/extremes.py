@@ -50,30 +50,34 @@ def is_extreme(self: Array, extreme: Array) -> Any:
 
 def max_with_indices(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The largest elements along a dimension and their positions; the first NaN wins."""
-    return _pick(self, _position(np.argmax, self, dim, True), dim, keepdim)
+    return _pick(self, _position("max", np.argmax, self, dim, True), dim, keepdim)
 
 
 def min_with_indices(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The smallest elements along a dimension and their positions; the first NaN wins."""
-    return _pick(self, _position(np.argmin, self, dim, True), dim, keepdim)
+    return _pick(self, _position("min", np.argmin, self, dim, True), dim, keepdim)
 
 
 def argmax(self: Array, dim: int | None, keepdim: bool) -> Any:
     """Find the largest element along a dimension or in the flattened array."""
     _not_bool("argmax", self)
-    return _position(np.argmax, self, dim, keepdim)
+    return _position("argmax", np.argmax, self, dim, keepdim)
 
 
 def argmin(self: Array, dim: int | None, keepdim: bool) -> Any:
     """Find the smallest element along a dimension or in the flattened array."""
     _not_bool("argmin", self)
-    return _position(np.argmin, self, dim, keepdim)
+    return _position("argmin", np.argmin, self, dim, keepdim)
 
 
-def _position(position: Any, self: Array, dim: int | None, keepdim: bool) -> Any:
+def _position(name: str, position: Any, self: Array, dim: int | None, keepdim: bool) -> Any:
     if dim is not None:
         dim = normalize_dim(dim, self.ndim)
-    _not_empty(position.__name__, self, tuple(range(self.ndim)) if dim is None else dim)
+        _not_empty(name, self, dim)
+    elif not self.size:
+        raise IndexError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+        )
     if not self.ndim:
         return np.zeros((), np.int64)
     return position(self, dim, keepdims=keepdim)
@@ -119,8 +123,9 @@ def _not_empty(name: str, self: Array, dims: int | tuple[int, ...] | None) -> No
         return
     if dims is None:
         raise _nothing_to_reduce(name)
-    if not all(self.shape[dim] for dim in (dims if isinstance(dims, tuple) else (dims,))):
-        raise IndexError(f"{name}(): Expected reduction dim to have non-zero size.")
+    for dim in dims if isinstance(dims, tuple) else (dims,):
+        if not self.shape[dim]:
+            raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
 
 def _nothing_to_reduce(name: str) -> RuntimeError:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...batching.randomness import for_each_example
 from ...core.random_generator import generator
+from ...core.strides import in_order_of
 from ...core.tensor import Tensor, wrap
 from ...core.user_warnings import warn
 from ...inplace.ops import in_place
@@ -94,6 +95,8 @@ def _restored(
     kept = generator().random(shape) >= p
     scale = 1 / math.sqrt((_LOWEST**2 * p + 1) * (1 - p)) if p < 1 else 0.0
     dtype = input.array.dtype
+    if shape == input.array.shape:
+        kept = in_order_of(input.array, kept)
     factor = wrap((kept * scale).astype(dtype))
     shift = wrap(((kept - 1 + p) * (_LOWEST * scale)).astype(dtype))
     if inplace:
