@@ -114,9 +114,10 @@ def max_pool_with_indices(new: Composition) -> bool:
     steps = padded.strides[lead:]
     moved = (*padded.strides[:lead], *(a * b for a, b in zip(steps, windows.stride, strict=True)))
     numbers = np.zeros((1,) * spatial, np.int64)
-    starts = new.constant(
-        np.ascontiguousarray(_flat_indices(windows, np.broadcast_to(numbers, windows.places)))
-    )
+    flat = _flat_indices(windows, np.broadcast_to(numbers, windows.places))
+    # As wide as the numbers they are chosen with: loops over both then take as many at a time.
+    narrow = np.int32 if prod(windows.sizes) <= np.iinfo(np.int32).max else np.int64
+    starts = new.constant(np.ascontiguousarray(flat.astype(narrow)))
     best, place = None, None
     for at in itertools.product(*map(range, windows.kernel)):
         spots = [a * d for a, d in zip(at, windows.dilation, strict=True)]
@@ -130,14 +131,15 @@ def max_pool_with_indices(new: Composition) -> bool:
         if dtype.kind == "f":
             lost = new.call("np.isnan", (candidate,), (shape, np.bool_))
             larger = new.call("np.logical_or", (larger, lost), (shape, np.bool_))
-        best = new.call("np.maximum", (best, candidate), (shape, dtype))
+        best = new.call("np.where", (larger, candidate, best), (shape, dtype))
         before = 0 if place is None else place
-        place = new.call("np.where", (larger, far, before), (shape, np.int64))
+        place = new.call("np.where", (larger, far, before), (shape, narrow))
     assert best is not None
     new.finish("array.copy", (best,), of=best_out)
     if place is None:
         return new.finish("array.fill", (index_out, starts), of=index_out)
-    return new.finish("np.add", (place, starts), of=index_out)
+    place = new.call("np.add", (place, starts), (shape, narrow))
+    return new.finish("array.astype", (place, np.dtype(np.int64)), of=index_out)
 
 
 def max_pool_backward(new: Composition) -> bool:
