@@ -12,6 +12,7 @@ import numpy as np
 from ...kernels.nn.conv import _geometry
 from ...kernels.nn.pooling import _flat_indices, _smallest, _windows
 from ..program import Value
+from . import windows
 from .composed import Composition, contiguous, view_of
 
 POSITIONS_MAX: Final = 25
@@ -30,16 +31,35 @@ def _padded(new: Composition, x: Value, before: Any, after: Any, number: Any) ->
     return new.call("array.placed", (x, index, number), (shape, x.dtype))
 
 
-def _columns(new: Composition, x: Value, geometry: Any, places: Any) -> Value:
-    """Return the windows: (batch, channels and kernel, places), in a row."""
-    x = _padded(new, x, geometry.before, geometry.after, 0)
-    steps = x.strides[2:]
-    spread = tuple(s * d for s, d in zip(steps, geometry.dilation, strict=True))
-    moved = tuple(s * d for s, d in zip(steps, geometry.stride, strict=True))
-    shape = (*x.shape[:2], *geometry.kernel, *places)
-    windows = view_of(x, shape, (*x.strides[:2], *spread, *moved))
-    rows = x.shape[1] * prod(geometry.kernel)
-    return new.call("array.reshape", (windows,), ((x.shape[0], rows, prod(places)), x.dtype))
+class _Windows:
+    """The windows of an array: (batch, channels and kernel, places), of which none is copied."""
+
+    def __init__(
+        self, shape: tuple[int, ...], strides: tuple[int, ...], geometry: Any, places: Any
+    ) -> None:
+        self.batch = shape[0]
+        self.lengths = (shape[1], *geometry.kernel, *places)
+        self.rows, self.places = shape[1] * prod(geometry.kernel), prod(places)
+        spread = (s * d for s, d in zip(strides[2:], geometry.dilation, strict=True))
+        moved = (s * d for s, d in zip(strides[2:], geometry.stride, strict=True))
+        self.strides = (strides[1], *spread, *moved)
+
+    def steps(self, dtype: Any) -> tuple[int, ...]:
+        """Return the elements from one to the next in each of `lengths`."""
+        return tuple(stride // dtype.itemsize for stride in self.strides)
+
+    def columns(self, new: Composition, x: Value) -> Value:
+        """Return them in a row."""
+        windows = view_of(x, (self.batch, *self.lengths), (x.strides[0], *self.strides))
+        shape = (self.batch, self.rows, self.places)
+        return new.call("array.reshape", (windows,), (shape, x.dtype))
+
+    def go_by_image(self, channels: int, *values: Value) -> bool:
+        """Return whether what is multiplied by a matrix are the columns of an image at a time."""
+        alike = len({value.dtype for value in values}) == 1
+        in_a_row = all(value.is_contiguous for value in values)
+        spans = (self.rows, self.places, channels)
+        return alike and in_a_row and windows.fits(spans, values[0].dtype)
 
 
 def _is_simple(*values: Value, groups: int, transposed: bool) -> bool:
@@ -53,10 +73,16 @@ def convolution(new: Composition) -> bool:
         return False
     out = new.step.outputs[0]
     geometry = _geometry(weight.shape, stride, padding, dilation, groups, fit)
-    columns = _columns(new, x, geometry, out.shape[2:])
-    matrix = contiguous(weight, (weight.shape[0], columns.shape[1]))
-    flat = (*out.shape[:2], columns.shape[2])
-    product = contiguous(new.call("np.matmul", (matrix, columns), (flat, out.dtype)), out.shape)
+    x = _padded(new, x, geometry.before, geometry.after, 0)
+    seen = _Windows(x.shape, x.strides, geometry, out.shape[2:])
+    matrix = contiguous(weight, (weight.shape[0], seen.rows))
+    flat = (*out.shape[:2], seen.places), out.dtype
+    if seen.go_by_image(out.shape[1], x, weight, out):
+        steps = seen.steps(x.dtype)
+        product = new.call("array.convolved", (x, matrix, seen.lengths, steps), flat)
+    else:
+        product = new.call("np.matmul", (matrix, seen.columns(new, x)), flat)
+    product = contiguous(product, out.shape)
     if bias is None:
         return new.finish("array.copy", (product,))
     ones = (1,) * (len(out.shape) - 2)
@@ -70,11 +96,24 @@ def convolution_weight(new: Composition) -> bool:
     if len(x.shape) < 3 or not _is_simple(grad, groups=groups, transposed=transposed):
         return False
     geometry = _geometry(shape, stride, padding, dilation, groups, fit)
-    columns = _columns(new, x, geometry, grad.shape[2:])
-    batch, rows, places = columns.shape
-    turned = view_of(columns, (batch, places, rows), (columns.strides[0], *columns.strides[:0:-1]))
-    flat = contiguous(grad, (batch, grad.shape[1], places))
-    parts = new.call("np.matmul", (flat, turned), ((batch, grad.shape[1], rows), grad.dtype))
+    x = _padded(new, x, geometry.before, geometry.after, 0)
+    seen = _Windows(x.shape, x.strides, geometry, grad.shape[2:])
+    batch, channels = grad.shape[:2]
+    flat = contiguous(grad, (batch, channels, seen.places))
+    if seen.go_by_image(channels, x, grad):
+        # Turned, as the other way round BLAS is slower by two thirds.
+        sizes = (seen.rows, channels)
+        given = (flat, x, seen.lengths, seen.steps(x.dtype))
+        parts = new.call("array.correlated", given, ((batch, *sizes), grad.dtype))
+        whole = new.call("np.add.reduce", (parts,), (sizes, grad.dtype), axis=0)
+        whole = contiguous(whole, (*shape[1:], channels))
+        turned = view_of(whole, tuple(shape), (whole.strides[-1], *whole.strides[:-1]))
+        return new.finish("array.copy", (turned,))
+    columns = seen.columns(new, x)
+    turned = view_of(
+        columns, (batch, seen.places, seen.rows), (columns.strides[0], *columns.strides[:0:-1])
+    )
+    parts = new.call("np.matmul", (flat, turned), ((batch, channels, seen.rows), grad.dtype))
     return new.finish("np.add.reduce", (contiguous(parts, (batch, *shape)),), axis=0)
 
 
@@ -85,18 +124,26 @@ def convolution_input(new: Composition) -> bool:
     if len(shape) < 3 or not is_simple or grad.shape[-1] < 2:
         return False
     geometry = _geometry(weight.shape, stride, padding, dilation, groups, fit)
-    batch, channels = grad.shape[:2]
-    rows, places = prod(weight.shape[1:]), prod(grad.shape[2:])
-    matrix = contiguous(weight, (channels, rows))
-    turned = view_of(matrix, (rows, channels), matrix.strides[::-1])
-    flat = contiguous(grad, (batch, channels, places))
-    columns = new.call("np.matmul", (turned, flat), ((batch, rows, places), grad.dtype))
     around = zip(shape[2:], geometry.before, geometry.after, strict=True)
     sizes = (*shape[:2], *(size + low + high for size, low, high in around))
-    parts = contiguous(columns, (*shape[:2], *geometry.kernel, *grad.shape[2:]))
-    steps = (geometry.dilation, geometry.stride)
-    whole = new.call("array.spread", (parts, *steps), (sizes, grad.dtype))
-    strides = whole.strides
+    strides = np.empty(sizes, grad.dtype).strides
+    seen = _Windows(sizes, strides, geometry, grad.shape[2:])
+    batch, channels = grad.shape[:2]
+    matrix = contiguous(weight, (channels, seen.rows))
+    flat = contiguous(grad, (batch, channels, seen.places))
+    like = sizes, grad.dtype
+    if seen.go_by_image(channels, grad, weight):
+        given = (flat, matrix, seen.lengths, seen.steps(grad.dtype))
+        if sizes == tuple(shape):
+            return new.finish("array.spread_products", given)
+        whole = new.call("array.spread_products", given, like)
+    else:
+        turned = view_of(matrix, (seen.rows, channels), matrix.strides[::-1])
+        columns = (batch, seen.rows, seen.places)
+        made = new.call("np.matmul", (turned, flat), (columns, grad.dtype))
+        parts = contiguous(made, (*shape[:2], *geometry.kernel, *grad.shape[2:]))
+        steps = (geometry.dilation, geometry.stride)
+        whole = new.call("array.spread", (parts, *steps), like)
     offset = sum(low * step for low, step in zip(geometry.before, strides[2:], strict=True))
     return new.finish("array.copy", (view_of(whole, tuple(shape), strides, offset),))
 
@@ -104,26 +151,26 @@ def convolution_input(new: Composition) -> bool:
 def max_pool_with_indices(new: Composition) -> bool:
     """Tell a pooling: a comparison for each place in a window, the first of equal ones wins."""
     x, kernel, stride, padding, dilation, ceil_mode, spatial = new.step.args
-    windows = _windows(x.shape, kernel, stride, padding, dilation, ceil_mode, spatial)
+    pooled = _windows(x.shape, kernel, stride, padding, dilation, ceil_mode, spatial)
     best_out, index_out = new.step.outputs
-    if prod(windows.kernel) > POSITIONS_MAX:
+    if prod(pooled.kernel) > POSITIONS_MAX:
         return False
-    padded = _padded(new, x, windows.padding, windows.after, _smallest(x.dtype))
+    padded = _padded(new, x, pooled.padding, pooled.after, _smallest(x.dtype))
     shape, dtype = best_out.shape, x.dtype
     lead = len(shape) - spatial
     steps = padded.strides[lead:]
-    moved = (*padded.strides[:lead], *(a * b for a, b in zip(steps, windows.stride, strict=True)))
+    moved = (*padded.strides[:lead], *(a * b for a, b in zip(steps, pooled.stride, strict=True)))
     numbers = np.zeros((1,) * spatial, np.int64)
-    flat = _flat_indices(windows, np.broadcast_to(numbers, windows.places))
+    flat = _flat_indices(pooled, np.broadcast_to(numbers, pooled.places))
     # As wide as the numbers they are chosen with: loops over both then take as many at a time.
-    narrow = np.int32 if prod(windows.sizes) <= np.iinfo(np.int32).max else np.int64
+    narrow = np.int32 if prod(pooled.sizes) <= np.iinfo(np.int32).max else np.int64
     starts = new.constant(np.ascontiguousarray(flat.astype(narrow)))
     best, place = None, None
-    for at in itertools.product(*map(range, windows.kernel)):
-        spots = [a * d for a, d in zip(at, windows.dilation, strict=True)]
+    for at in itertools.product(*map(range, pooled.kernel)):
+        spots = [a * d for a, d in zip(at, pooled.dilation, strict=True)]
         offset = sum(a * s for a, s in zip(spots, steps, strict=True))
         candidate = view_of(padded, shape, moved, offset)
-        far = sum(a * prod(windows.sizes[nr + 1 :]) for nr, a in enumerate(spots))
+        far = sum(a * prod(pooled.sizes[nr + 1 :]) for nr, a in enumerate(spots))
         if best is None:
             best = new.call("array.copy", (candidate,), (shape, dtype))
             continue

@@ -53,6 +53,7 @@ static PyObject *set_blas(PyObject *Py_UNUSED(self), PyObject *args) {
 
 #define MAX_THREADS 64
 #define PARTS 2 /* for each thread */
+#define STACK (1 << 21) /* bytes of a thread's; some systems give little more than a program's arrays take */
 
 /* How often a thread looks for more before it sleeps, as waking it takes longer than most loops:
    some fifty microseconds. */
@@ -128,12 +129,16 @@ static void forget_threads(void) {
 }
 
 static void start_threads(void) {
+    pthread_attr_t options;
+    pthread_attr_init(&options);
+    pthread_attr_setstacksize(&options, STACK);
     while (!pool.turn && pool.started < pool.wanted - 1) {
         pthread_t thread;
-        if (pthread_create(&thread, NULL, thread_main, NULL)) break;
+        if (pthread_create(&thread, &options, thread_main, NULL)) break;
         pthread_detach(thread);
         pool.started++;
     }
+    pthread_attr_destroy(&options);
 }
 
 /* Runs `work` on 0 to `length`, cut at multiples of `step`. */

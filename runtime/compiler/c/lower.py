@@ -9,7 +9,7 @@ import numpy as np
 
 from ..program import Program, Step, Value, walk
 from ..steps import IMPURE, seen
-from . import composed, convolutions, products, triangles
+from . import composed, convolutions, products, triangles, windows
 from .composed import Composition
 from .expand import expanded
 from .layout import Access, access, dims_of, root_of
@@ -426,6 +426,9 @@ _ARRAY: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "placed": Lowering._place,
     "spread": Lowering._spread,
     "add_by_index": Lowering._add_by_index,
+    "convolved": lambda _, step: windows.convolved(step),
+    "correlated": lambda _, step: windows.correlated(step),
+    "spread_products": lambda _, step: windows.spread(step),
 }
 _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "slice_backward": Lowering._slice_backward,

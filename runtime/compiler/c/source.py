@@ -198,7 +198,32 @@ def _lines(
         return lines, writer.used
     pointers = [_address(value) for value in part.operands]
     lines = [line.format(*pointers, out=_address(part.out)) for line in part.lines]
-    return lines, dict.fromkeys((*map(root_of, part.operands), part.out))
+    used = dict.fromkeys((*map(root_of, part.operands), part.out))
+    if part.is_shared:
+        lines = _shared_rounds(part, lines, used, function)
+    elif part.rounds:
+        lines = [f"for (long i = 0; i < {part.rounds}; i++) {{", *lines, "}"]
+    return lines, used
+
+
+def _shared_rounds(
+    part: Call, lines: list[str], used: Iterable[Value], function: Function
+) -> list[str]:
+    """Return the lines that let threads run the rounds, which become a function."""
+    worker = f"{function.name}_loop{len(function.workers)}"
+    names = [(f"p_{value.name}", C_TYPES[value.dtype]) for value in used]
+    pointers = [
+        f"{ctype} *{name} = ({ctype} *)values[{nr}];" for nr, (name, ctype) in enumerate(names)
+    ]
+    rounds = ["for (long i = from; i < to; i++) {", *(f"    {line}" for line in lines), "}"]
+    function.workers.append(Worker(worker, [*pointers, *rounds]))
+    values = ", ".join(f"(char *){name}" for name, _ in names)
+    return [
+        "{",
+        f"    char *values[] = {{{values}}};",
+        f"    gs_share({worker}, values, {part.rounds}, 1);",
+        "}",
+    ]
 
 
 def _address(value: Value) -> str:
