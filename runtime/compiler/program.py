@@ -33,6 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -59,7 +61,7 @@ class Value:
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return prod(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -112,7 +114,7 @@ class Step:
     """Whether the call returns a tuple, or a list, of the outputs instead of the only one."""
     place: Place = field(default_factory=Place)
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Value, ...]:
         """The values among the arguments, in order; one that is read twice is there twice."""
         return tuple(walk((self.args, dict(self.kwargs))))
@@ -161,7 +163,7 @@ def walk(structure: Any) -> Iterator[Value]:
     elif isinstance(structure, tuple | list):
         for item in structure:
             yield from walk(item)
-    elif isinstance(structure, Mapping):
+    elif isinstance(structure, dict):
         for item in structure.values():
             yield from walk(item)
     elif isinstance(structure, slice):
@@ -178,6 +180,6 @@ def rewrite(structure: Any, replacements: Mapping[Value, Any]) -> Any:
         return made(items)
     if isinstance(structure, list):
         return [rewrite(item, replacements) for item in structure]
-    if isinstance(structure, Mapping):
+    if isinstance(structure, dict):
         return {key: rewrite(item, replacements) for key, item in structure.items()}
     return structure

@@ -76,12 +76,16 @@ def planned(
             memory.slots[value] = len(memory.slots) + 1
             memory.fresh.append(value)
     lifetimes = []
+    passed: dict[int, set[Value]] = {}
     for value, parts in uses.items():
         if value in memory.slots:
             continue
         nest = schedule.parts[parts[0]]
         if len(parts) == 1 and isinstance(nest, Nest) and not _is_in_memory(nest, value):
-            _place_row(memory, nest, value)
+            if parts[0] not in passed:  # what loops of a row hand on in memory
+                passed[parts[0]] = {read for read, kept in register_reads(nest) if not kept}
+            if value in passed[parts[0]]:
+                memory.rows[value] = prod(nest.dims[nest.rows :])
             continue
         _, size = extent(value)
         first = functions[parts[0]]
@@ -133,12 +137,6 @@ def _is_in_memory(nest: Nest, value: Value) -> bool:
     return maker.level not in (FULL, ROW) or (
         isinstance(maker.operation, Map) and maker.operation.is_region
     )
-
-
-def _place_row(memory: Memory, nest: Nest, value: Value) -> None:
-    reads = [in_register for read, in_register in register_reads(nest) if read is value]
-    if not all(reads):
-        memory.rows[value] = prod(nest.dims[nest.rows :])
 
 
 def _allocate(memory: Memory, lifetimes: list[tuple[Value, int, int]]) -> None:
