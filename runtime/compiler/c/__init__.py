@@ -29,12 +29,6 @@ __all__ = ["BuiltProgram", "NoCompilerError", "SharedTexts", "build", "source_of
 LETS_RUN_FROM = 1e6
 """Elements computed from which other Python threads may run meanwhile."""
 
-NARROW_FROM, NARROW_TO = 2.0**18, 3e7
-"""Multiplications of a product from which BLAS would start threads, and from which it may.
-
-Between two calls these threads wait in loops, and keep others from their cores for milliseconds.
-"""
-
 
 class BuiltProgram:
     """A program that is ready: `run` takes the inputs and returns the outputs."""
@@ -49,7 +43,7 @@ class BuiltProgram:
             1 + len(source.memory.slots),
             source.memory.arena_size,
             source.work >= LETS_RUN_FROM,
-            NARROW_FROM <= source.largest_product < NARROW_TO,
+            source.narrows_blas,
             tuple(_layout(value, source.memory) for value in program.inputs),
             tuple(_fresh(value, source.memory) for value in source.memory.fresh),
             tuple(_layout(value, source.memory) for value in source.outputs),
@@ -101,7 +95,7 @@ def _load(source: Source, shared: SharedTexts | None) -> ctypes.CDLL:
     else:
         library = shared.load(source.text)
     ctypes.c_void_p.in_dll(library, "gs_share").value = entry().share_address()
-    if source.largest_product:
+    if source.calls_blas:
         blas.connect(library)
         found = blas.library()
         counts = found.thread_counts if found is not None else None

@@ -56,8 +56,8 @@ static PyObject *set_blas(PyObject *Py_UNUSED(self), PyObject *args) {
 #define STACK (1 << 21) /* bytes of a thread's; some systems give little more than a program's arrays take */
 
 /* How often a thread looks for more before it sleeps, as waking it takes longer than most loops:
-   some fifty microseconds. */
-#define LOOKS 2000
+   one to three hundred microseconds, so that it lasts from a product to the next. */
+#define LOOKS 5000
 
 #if defined(__x86_64__) || defined(__i386__)
 #define RELAX() __builtin_ia32_pause()

@@ -90,6 +90,8 @@ class Call(Operation):
     """About how many operations of floating point they are."""
     product: float = 0
     """Multiplications of each call of BLAS in them; 0 if there is none."""
+    is_factor: bool = False
+    """Whether that is one of LAPACK, of which threads of the program do nothing."""
     rounds: int = 0
     """How often the lines are run, for each `i` from 0 on; 0 for once, without an `i`."""
     is_shared: bool = False

@@ -15,6 +15,9 @@ from .scalars import C_TYPES
 
 SMALL = 4096
 """Multiplications up to which plain loops are faster than a call of BLAS."""
+SHARED_FROM, SHARED_TO = 2e6, 4e6
+"""Multiplications of all products of a batch from which threads share them, and of one product up
+to which they do: larger ones are shared each by itself."""
 
 
 def lowered(step: Step) -> list[Operation] | None:
@@ -157,10 +160,17 @@ def _by_matrices(
         body = _plain(ctype, pointers, (rows, inner, columns), (left, right, out), size)
     else:
         body = [_gemm(out, pointers, (rows, inner, columns), layouts)]
-    lines = [*loops, "{{", *body, "}}"] if loops else ["{{", *body, "}}"]
     product = 1.0 * rows * inner * columns
     work = 2 * prod(batch) * product
-    return [Call(step, whole, (left, right), lines, work, 0 if is_small else product)]
+    called = 0 if is_small else product
+    long = [(nr, length) for nr, length in enumerate(batch) if length != 1]
+    if long and prod(batch) * product >= SHARED_FROM and product < SHARED_TO:
+        nr, length = long[0]
+        lines = [f"const long b{nr} = i;", *loops[1:], "{{", *body, "}}"]
+        call = Call(step, whole, (left, right), lines, work, called, rounds=length, is_shared=True)
+        return [call]
+    lines = [*loops, "{{", *body, "}}"]
+    return [Call(step, whole, (left, right), lines, work, called)]
 
 
 def _layout(value: Value, size: int) -> tuple[str, int] | None:

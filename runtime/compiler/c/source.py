@@ -32,6 +32,17 @@ HELPERS: Final = {
 }
 """Functions that C lacks, with the functions that they call."""
 
+NARROW_FROM: Final = 2.0**18
+"""Multiplications of a product from which BLAS would start threads.
+
+Between two calls these wait in loops, and keep others from their cores for milliseconds. So threads
+of the program share products, by calls of BLAS for parts.
+"""
+SHARED_PRODUCT: Final = 4e6
+"""Multiplications of a product, or of a triangular system, from which threads share it."""
+PRODUCT_MAX, FACTOR_MAX = 5e7, 3e7
+"""Multiplications of a product, and of a Cholesky factor, from which BLAS has its own threads."""
+
 LEAF: Final = 64
 """Rows of a triangular system up to which BLAS solves it as a whole."""
 
@@ -76,8 +87,9 @@ class Source:
     constants: list[tuple[Value, Any]]
     work: float
     """About how many elements are computed, which tells whether other threads may run."""
-    largest_product: float
-    """Multiplications of the largest call of BLAS, which tells whether that may start threads."""
+    calls_blas: bool
+    narrows_blas: bool
+    """Whether BLAS must start no threads, because those of the program share its products."""
 
 
 def written(program: Program) -> Source:
@@ -85,14 +97,17 @@ def written(program: Program) -> Source:
     unit = unit_of(program)
     text = _Text()
     stages = text.add(unit, "part", is_inner=False)
+    shares = unit.largest_product < PRODUCT_MAX and unit.largest_factor < FACTOR_MAX
+    statistics = f"{len(program.steps)} steps in {len(unit.schedule.parts)} parts"
     return Source(
-        text.rendered(f"{len(program.steps)} steps in {len(unit.schedule.parts)} parts"),
+        text.rendered(statistics, shares_products=shares),
         stages,
         unit.memory,
         unit.outputs,
         list(unit.constants.items()),
         unit.work,
-        unit.largest_product,
+        unit.largest_product > 0,
+        unit.largest_product >= NARROW_FROM and shares,
     )
 
 
@@ -137,8 +152,8 @@ class _Text:
             return loop_lines(part, [str(stage) for stage in stages])
         return _lines(part, memory, function)
 
-    def rendered(self, statistics: str) -> str:
-        """Return the text of the file."""
+    def rendered(self, statistics: str, *, shares_products: bool) -> str:
+        """Return the text of the file; BLAS has threads where those of the program have none."""
         for called, body, call in self.calls:
             if body.uses > 1:
                 called.lines = [call]
@@ -148,6 +163,8 @@ class _Text:
             "functions": self.functions,
             "statistics": statistics,
             "leaf": LEAF,
+            "shared_from": f"{SHARED_PRODUCT:g}",
+            "shares_products": int(shares_products),
             **_declared(bodies, self.functions),
         }
         return _EMPTY_LINES.sub("\n\n", rendered("program.c.j2", values, "c"))
@@ -221,7 +238,7 @@ def _shared_rounds(
     return [
         "{",
         f"    char *values[] = {{{values}}};",
-        f"    gs_share({worker}, values, {part.rounds}, 1);",
+        f"    gs_share_products({worker}, values, {part.rounds}, 1);",
         "}",
     ]
 

@@ -150,7 +150,7 @@ def factor(step: Step) -> list[Operation] | None:
     ]
     told = f"*(int32_t *)({{out}}) = (int32_t)({zero} & {0x3FFFFF});"
     return [
-        Call(step, out, (matrix,), lines, count**3 / 3, count**3 / 6),
+        Call(step, out, (matrix,), lines, count**3 / 3, count**3 / 6, is_factor=True),
         Call(step, info, (out,), [told]),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -53,13 +54,21 @@ class Unit:
     @property
     def largest_product(self) -> float:
         """Multiplications of the largest call of BLAS; 0 without any."""
-        sizes = [0.0]
+        return max([0.0, *(call.product for call in self.calls)])
+
+    @property
+    def largest_factor(self) -> float:
+        """Multiplications of the largest call of LAPACK; 0 without any."""
+        return max([0.0, *(call.product for call in self.calls if call.is_factor)])
+
+    @property
+    def calls(self) -> Iterator[Call]:
+        """The calls, also in loops."""
         for part in self.schedule.parts:
             if isinstance(part, LoopCall):
-                sizes.append(part.unit.largest_product)
+                yield from part.unit.calls
             elif isinstance(part, Call):
-                sizes.append(part.product)
-        return max(sizes)
+                yield part
 
 
 def unit_of(program: Program) -> Unit:

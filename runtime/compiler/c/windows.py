@@ -22,8 +22,6 @@ COLUMNS_MAX: Final = 1 << 17
 """Bytes up to which the columns of an image may lie on the stack."""
 SHARED_FROM: Final = 2_000_000
 """Multiplications from which threads share the images."""
-PRODUCT_MAX: Final = 3e7
-"""Multiplications for an image from which BLAS has threads of its own."""
 
 
 def fits(spans: tuple[int, int, int], dtype: DType) -> bool:
@@ -122,6 +120,6 @@ def _call(
     """Return a call for each image, of which threads do some if they take long enough."""
     (out,) = step.outputs
     images = out.shape[0]
-    is_shared = images > 1 and images * product >= SHARED_FROM and product < PRODUCT_MAX
+    is_shared = images > 1 and images * product >= SHARED_FROM
     work = 2.0 * images * product
     return [Call(step, out, operands, body, work, product, rounds=images, is_shared=is_shared)]
