@@ -31,7 +31,7 @@ CODES = {
     "GS030": "not a formula",
     "GS031": "Python that is not part of the formula language",
     "GS032": "a path without a return, or code after it",
-    "GS033": "a formula, or a number in it, that is too large",
+    "GS033": "a formula or number that is too large, or a number that is not real",
     "GS034": "an unknown name",
     "GS035": "an unknown function",
     "GS036": "a call that fits no overload",

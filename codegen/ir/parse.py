@@ -11,7 +11,7 @@ import warnings
 
 from .guard import FormulaError, check_size
 from .indexing import Index, indexed
-from .magnitude import is_infinite
+from .magnitude import fault_of
 from .nodes import (
     Assign,
     Attribute,
@@ -221,9 +221,7 @@ class _Reader:
                 return Unary(_UNARY[type(op)], self.expr(operand), span=span)
             case ast.BinOp(left=left, op=binary, right=right) if type(binary) in _BINARY:
                 made = Binary(_BINARY[type(binary)], self.expr(left), self.expr(right), span=span)
-                if is_infinite(made):
-                    raise self._error(node, "GS033", "this number is infinite as a float")
-                return made
+                return self._finite(node, made)
             case ast.Compare(left=left, ops=[compare], comparators=[right]):
                 return Compare(
                     _COMPARE[type(compare)], self.expr(left), self.expr(right), span=span
@@ -232,7 +230,7 @@ class _Reader:
                 word = "and" if isinstance(logic, ast.And) else "or"
                 return Logic(word, tuple(self.expr(value) for value in values), span=span)
             case ast.Call():
-                return self._call(node, span)
+                return self._finite(node, self._call(node, span))
             case ast.Attribute():
                 return self._attribute(node, span)
             case ast.Subscript(value=value, slice=ast.Tuple(elts=indices)):
@@ -246,6 +244,12 @@ class _Reader:
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return Sequence(tuple(self._item(item) for item in items), span=span)
         raise self._refuse_by_class(node)
+
+    def _finite(self, node: ast.expr, made: Expr) -> Expr:
+        """An expression, unless it is made of numbers and its value is no finite one."""
+        if fault := fault_of(made):
+            raise self._error(node, "GS033", fault)
+        return made
 
     def _constant(self, node: ast.Constant, span: TextSpan) -> Const:
         value = node.value

@@ -59,7 +59,8 @@ class Condition:
     text: str
     answers: set[bool] = field(default_factory=set)
     of_nothing: set[bool] = field(default_factory=set)
-    """The answers at calls that show little: a tensor has no elements, or a rule may raise."""
+    """The answers at calls that show little: a tensor has no elements, no result is finite, or a
+    rule may raise."""
     excluded: set[bool] = field(default_factory=set)
     """The answers at calls that `requires` excludes."""
     is_taken_over: bool = False
@@ -131,8 +132,8 @@ class Branches:
         if not self.conditions:
             return False
         before = sum(len(condition.answers) for condition in self.conditions)
-        is_of_nothing = any(not a.size for value in values.values() for a in _arrays(value))
-        self._kind = "of_nothing" if is_of_nothing or is_excused else "answers"
+        shows_little = is_excused or _is_of_nothing(values, outputs)
+        self._kind = "of_nothing" if shows_little else "answers"
         self.path = frozenset()
         self._evaluate(self._names(values, outputs, cotangents, tangents))
         if self._kind == "of_nothing":
@@ -407,6 +408,14 @@ def _arrays(value: Any) -> Iterator[Any]:
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, np.ndarray):
             yield item
+
+
+def _is_of_nothing(values: dict[str, Any], outputs: dict[str, Any]) -> bool:
+    """Return whether a tensor has no elements, or no result a finite one: no slope is compared."""
+    if any(not array.size for value in values.values() for array in _arrays(value)):
+        return True
+    results = [array for value in outputs.values() for array in _arrays(value)]
+    return bool(results) and not any(np.isfinite(array).any() for array in results)
 
 
 def _tangent(name: str, value: Any, tangents: dict[Leaf, Any]) -> Any:

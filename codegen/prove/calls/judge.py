@@ -157,6 +157,8 @@ class Judge(CallWithSecondDerivatives):
         pulled = sum(pairing(self.gradients[leaf], d) for leaf, d in direction.items())
         key = next(iter(direction))[0]
         if tangents is not None:
+            for n in self.names:
+                self._tangent(n, tangents[n], *slopes[n], direction)
             pushed = sum(pairing(self.weights[n], tangents[n]) for n in self.names)
             size = sum(magnitude(self.weights[n], tangents[n]) for n in self.names)
             size += sum(magnitude(self.gradients[leaf], d) for leaf, d in direction.items())
@@ -169,8 +171,6 @@ class Judge(CallWithSecondDerivatives):
                     key,
                     f"the JVP gives {pushed:.6g}",
                 )
-            for n in self.names:
-                self._tangent(n, tangents[n], *slopes[n], direction)
         ahead, behind = (
             sum(pairing(self.weights[n], pair[side]) for n, pair in slopes.items())
             for side in (0, 1)

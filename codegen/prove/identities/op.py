@@ -7,9 +7,11 @@ import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+import numpy as np
 from sympy import S
 
 from ...render.to_sympy import NotSymbolic
@@ -40,7 +42,9 @@ from ..symbolic.complex_numbers import complex_examples, complex_numbers_given
 from ..symbolic.decisions import ProofError
 from ..symbolic.special_values import special_examples
 from ..zero.is_zero import Region, compare
+from ..zero.number_fields import numeric_values
 from .agreement import NumbersDiffer, check_agreement, check_definition
+from .definition import evaluate_definition
 from .higher_orders import HigherOrders
 from .identity import (
     Derivatives,
@@ -79,8 +83,23 @@ def prove_op(
     except TimeUp:
         proof.give_up(time.process_time() - started_computing)
     except Exception as error:
-        proof.fail(f"{type(error).__name__}: {error}{proof.where}")
+        proof.fail(_call_of_nan(spec) or f"{type(error).__name__}: {error}{proof.where}")
     return proof.verdict(time.perf_counter() - started)
+
+
+def _call_of_nan(spec: OpSpec) -> str:
+    """Say at which example nothing that `forward` gives is a number; nothing if there is none."""
+    with suppress(Exception), np.errstate(all="ignore"):
+        for example in examples_of(spec):
+            inputs = build(spec, example)
+            values = numeric_values(inputs, inputs.draw(random.Random(spec.name)))
+            results = evaluate_definition(spec, values).values()
+            if all(array.size and np.isnan(array).all() for array in results):
+                return (
+                    f"`forward` gives no number at {show_call(spec, inputs)}: give `examples` at "
+                    "which it does; `requires` and `domain` say which calls are meant"
+                )
+    return ""
 
 
 class _Refuted(Exception):
@@ -159,7 +178,8 @@ class _Proof:
                 )
         except _Refuted as refuted:
             self._statuses.add(Status.REFUTED)
-            self._found = refuted.found
+            nan = _call_of_nan(self._spec)
+            self._found = replace(refuted.found, suggestion=nan) if nan else refuted.found
         except Mismatch as mismatch:
             self._statuses.add(Status.REFUTED)
             self._found = Counterexample(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -38,6 +39,9 @@ from .unproved import is_unproved, unproved_elements
 _CONSTANTS = (0.0, 1.0, -1.0, 2.0, 3.0, 0.5)
 _FEW_CONSTANTS = (0.0, 1.0, 2.0)
 """Where three arguments take them in all ways."""
+
+_MOST_COMBINATIONS = 20_000
+"""Where there are more, as with seven arguments, so many are drawn."""
 
 _MOST_NUMBERS = 3
 """So many numbers that formulas compare with are taken for constants, too."""
@@ -165,8 +169,15 @@ def _points_of_elements(
     if 1 < len(leaves) < 4:
         constants = tuple(dict.fromkeys((*constants, *compared)))
     drawn = [argument(values, leaf).flat[0] for leaf in leaves]
-    grids = np.meshgrid(*([*constants, number, -number] for number in drawn), indexing="ij")
-    return replaced(values, dict(zip(leaves, (grid.ravel() for grid in grids), strict=True)))
+    tried = [np.array([*constants, number, -number]) for number in drawn]
+    sizes = tuple(map(len, tried))
+    if math.prod(sizes) <= _MOST_COMBINATIONS:
+        chosen = tuple(np.indices(sizes).reshape(len(sizes), -1))
+    else:
+        rng = np.random.default_rng(len(sizes))
+        chosen = tuple(rng.integers(size, size=_MOST_COMBINATIONS) for size in sizes)
+    points = (numbers[digits] for numbers, digits in zip(tried, chosen, strict=True))
+    return replaced(values, dict(zip(leaves, points, strict=True)))
 
 
 def _excluded(spec: OpSpec, values: dict[str, Any]) -> Array | None:
