@@ -302,13 +302,19 @@ class _Search:
             return []
 
     def together(self) -> None:
-        """Judge calls that take several conditions together as none before."""
-        most = self.calls + MOST_TOGETHER
+        """Judge calls that take several conditions together as none before, and larger ones."""
+        found = list(self._together(self.calls + MOST_TOGETHER))
+        for args in found[:MOST_PATHS]:
+            for larger in self._as_required(with_other_shapes(self.spec, args)):
+                self._usual(larger, 1)
+
+    def _together(self, most: int) -> Iterator[dict[str, Any]]:
         for args in self._as_required(self.known.calls(self.most / MOST_CALLS)):
             for values in self._drawn(args, 1):
                 if self._takes_together(values) and self.look_at(values, True):
                     self.known.add(args, self.path)
                     self._usual(with_unlike_extents(self.spec, args), 1)
+                    yield args
             if self.calls >= most:
                 return
 
