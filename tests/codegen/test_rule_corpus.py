@@ -28,6 +28,7 @@ WRONG = (
     *("all_finite", "sum_of_numbers", "sum_with_factor", "sums_from_behind", "bump_of_steps"),
     *("exponential_tower", "substitution", "scaled_inverse", "inverse_or_solution"),
     *("pearson_by_hand", "far_factor", "far_power_of_extent"),
+    *("padded_times_value", "weighted_loss_of_log"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
 
