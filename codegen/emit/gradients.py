@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator
-from itertools import groupby, takewhile
+from itertools import groupby
 from operator import itemgetter
 
 from ..ir import nodes as ir
@@ -257,8 +257,11 @@ class _Body:
         kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}
         renderer = NumpyRenderer(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
         first = leading(formula.block)
-        known = list(takewhile(lambda made: kept.issuperset(made.targets), first))
-        unless = {made.targets: f"{made.targets[0]} is None" for made in known}
+        unless = {
+            made.targets: f"{made.targets[0]} is None"
+            for made in first
+            if kept.issuperset(made.targets)
+        }
         return self._statements(names, formula, renderer, unless, result)
 
     def _statements(

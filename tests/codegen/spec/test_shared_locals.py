@@ -16,7 +16,7 @@ from gradspec_codegen.prove.report.verdict import Status
 from gradspec_codegen.render.to_text import block_text
 from gradspec_codegen.spec.model import Formula, Table
 from gradspec_codegen.spec.shared_locals import leading, shared_assignments, shared_with
-from tests.codegen.proving import prove_text
+from tests.codegen.proving import imported, prove_text
 
 TWICE = textwrap.dedent("""\
 - family: gaps
@@ -189,7 +189,7 @@ def test_a_local_that_some_way_through_the_forward_does_not_assign(mistakes: Mis
     assert [code for code, _ in mistakes(text)] == ["GS034"]
 
 
-def test_the_node_keeps_what_the_forwardcomputed_until_it_is_freed() -> None:
+def test_the_node_keeps_what_the_forward_computed_until_it_is_freed() -> None:
     x = gs.tensor([0.5, -1.0], requires_grad=True)
     y = gs.nn.functional.silu(x)
     kept = y.grad_fn.computed_share
@@ -200,6 +200,32 @@ def test_the_node_keeps_what_the_forwardcomputed_until_it_is_freed() -> None:
     np.testing.assert_allclose(x.grad.numpy(), expected, rtol=1e-6)
     with pytest.raises(RuntimeError, match="second time"):
         y.sum().backward()
+
+
+BETWEEN = """\
+- name: scaled(Tensor self, Tensor weight) -> Tensor
+  doc: A tensor over the root of its mean square, times weights.
+  forward: |
+    size = sqrt(mean(self * self))
+    return self / size * weight
+  self: |
+    back = grad * weight
+    size = sqrt(mean(self * self))
+    return back / size - self * sum(back * self) / (size ** 3 * numel(self.shape))
+  weight: grad * self / size
+  result: auto
+  examples: [{self: [2], weight: [2]}]
+"""
+
+
+def test_what_is_kept_is_read_behind_what_is_not(tmp_path: Path) -> None:
+    scaled = imported(BETWEEN, tmp_path, "scaled_ops").scaled
+    x, weight = gs.tensor([3.0, 4.0], requires_grad=True), gs.tensor([1.0, 2.0], requires_grad=True)
+    y = scaled(x, weight)
+    y.grad_fn.computed_size = np.float32(2)  # so that the gradient shows where it looks
+    y.backward(gs.tensor([1.0, 0.0]))
+    np.testing.assert_allclose(x.grad.numpy(), [0.5 - 9 / 16, -12 / 16], rtol=1e-6)
+    np.testing.assert_allclose(weight.grad.numpy(), [1.5, 0.0], rtol=1e-6)
 
 
 def test_the_second_derivative_computes_it_anew() -> None:
@@ -218,7 +244,7 @@ def test_gelu_refuses_an_unknown_form() -> None:
 
 
 @pytest.mark.parametrize("asked", ["both", "self", "other"])
-def test_what_two_gradients_begin_with_iscomputed_once(asked: str) -> None:
+def test_what_two_gradients_begin_with_is_computed_once(asked: str) -> None:
     x, y = (
         gs.tensor(values, requires_grad=asked in ("both", name))
         for name, values in (("self", [1.0, -2.0]), ("other", [0.5, 0.25]))
