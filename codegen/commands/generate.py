@@ -183,7 +183,10 @@ def _report(outcome: Outcome, target: Target, seconds: float) -> None:
     states = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
     total, now = len(outcome.entries), len(outcome.verdicts)
     new = f"{now} proved now" if now else "none has changed since its proof"
-    click.echo(f"{total} {'op' if total == 1 else 'ops'}: {states}; {new}, in {seconds:.1f} s.")
+    if total:
+        click.echo(f"{total} {'op' if total == 1 else 'ops'}: {states}; {new}, in {seconds:.1f} s.")
+    else:
+        click.echo(f"{target.source} has no entry: `gradspec new` prints the skeleton of one.")
     verb = "Wrote" if outcome.wrote else "Unchanged:"
     click.echo(f"{verb} {shown_path(target.out or target.spec)}")
     for sentence in outcome.unknown:

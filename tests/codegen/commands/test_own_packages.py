@@ -279,3 +279,10 @@ def test_derive_and_new_know_both(project: Path) -> None:
     assert command("new", "tripled").exit_code == 1
     assert command("new", "mul.Tensor(Tensor self) -> Tensor").exit_code == 1
     assert command("new", "quadrupled").exit_code == 0
+
+
+def test_a_spec_without_entries_is_told_how_to_begin(tmp_path: Path) -> None:
+    (tmp_path / "ops.yaml").write_text("# nothing yet\n")
+    result = command("codegen", tmp_path / "ops.yaml", "--out", tmp_path / "mine")
+    assert result.exit_code == 0
+    assert "ops.yaml has no entry: `gradspec new`" in result.output
