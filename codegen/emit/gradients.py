@@ -21,6 +21,7 @@ from ..spec.shared_locals import leading, shared_with
 from .absent import without_absent
 from .branches import with_safe_branches
 from .record import differentiable_outputs, has_list_inputs, reduced_params
+from .repeated import made_once
 from .saves import OPTIONS, Saved, SavedFormulas, Source
 from .scopes import as_written, slot
 from .views import NodeView
@@ -150,10 +151,10 @@ class _Body:
         on_tensors: bool,
     ) -> None:
         self.op = op
-        self.plan = plan
         self.context = context
         self.on_tensors = on_tensors
         self.wanted = op.recorded_params
+        self.plan = dataclasses.replace(plan, formulas=self._ready(plan))
 
     def lines(self) -> list[str]:
         """Return all lines."""
@@ -191,6 +192,21 @@ class _Body:
             *lines,
             f"return spread({answer}, node.input_counts)" if has_lists else f"return {answer}",
         ]
+
+    def _ready(self, plan: SavedFormulas) -> tuple[tuple[tuple[str, ...], Formula], ...]:
+        """The formulas, in which what derived ones say several times has a name."""
+        op, resolver = self.op, self.context.resolver
+        kinds = kinds_in_vjp(op)
+        formulas = plan.formulas
+        if self.on_tensors:
+            grads = {"grad", *(f"grad_{output.name}" for output in op.signature.outputs)}
+            formulas = tuple(
+                (names, with_safe_branches(formula, kinds, grads, resolver))
+                for names, formula in formulas
+            )
+        if has_several_outputs(op) or not all(f.is_derived for _, f in formulas):
+            return formulas
+        return tuple(made_once(formulas, kinds, resolver))
 
     def _unimplemented(self) -> Iterator[str]:
         """Raise where somebody asks for a gradient that nobody has written."""
@@ -250,8 +266,6 @@ class _Body:
     def _render(self, names: tuple[str, ...], formula: Formula, result: str) -> list[str]:
         kinds = kinds_in_vjp(self.op)
         if self.on_tensors:
-            grads = {"grad", *(f"grad_{output.name}" for output in self.op.signature.outputs)}
-            formula = with_safe_branches(formula, kinds, grads, self.context.resolver)
             on_tensors = TensorRenderer(self.context, formula, kinds)
             return self._statements(names, formula, on_tensors, {}, result)
         kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}

@@ -7,15 +7,50 @@ twice in one. Arrays are not compiled, so each would be an array of its own.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from ..ir import nodes as ir
-from ..ir.walk import measure, names, with_parts
+from ..ir.walk import assigned_names, calls, measure, names, with_parts
+from ..render.module_names import is_taken
+from ..render.resolve import Kind, Resolver
 from ..spec.model import Formula
 
 Gradients = Sequence[tuple[tuple[str, ...], Formula]]
+
+
+def made_once(
+    gradients: Gradients,
+    kinds: Mapping[str, Kind],
+    resolver: Resolver,
+    linear: Set[str] = frozenset(),
+) -> list[tuple[tuple[str, ...], Formula]]:
+    """The gradients, with names for what they compute several times of the arguments.
+
+    What reads a name that they are `linear` in is left where it is.
+    """
+    known = dict(kinds)
+    blocks = [formula.block for _, formula in gradients]
+    taken = {*kinds, *linear, *(call.function for block in blocks for call in calls(block))}
+    taken |= set().union(*map(assigned_names, blocks))
+
+    def is_array(part: ir.Expr) -> bool:
+        if isinstance(part, ir.Unary) and isinstance(part.operand, ir.Name):
+            return False
+        read = {name.id for name in names(part)}
+        of_arguments = bool(read & known.keys()) and not read & linear  # `sqrt(pi)` is a number
+        return of_arguments and resolver.kind(part, known) == "tensor"
+
+    def free(word: str) -> str:
+        words = (word if number == 1 else f"{word}{number}" for number in itertools.count(1))
+        found = next(each for each in words if each not in taken and not is_taken(each))
+        taken.add(found)
+        known[found] = "tensor"
+        return found
+
+    return without_repeated(gradients, is_array, free)
 
 
 def without_repeated(
@@ -70,8 +105,24 @@ def _replaced(node: Any, part: ir.Expr, name: ir.Name) -> Any:
     return with_parts(node, lambda each: _replaced(each, part, name))
 
 
+_OPERATIONS = {"+": "total", "-": "difference", "*": "product", "/": "quotient", "**": "raised"}
+
+
 def _word(part: ir.Expr) -> str:
-    return f"{part.function.strip('_')}_value" if isinstance(part, ir.Call) else "part"
+    match part:
+        case ir.Call("where", (_, ir.Name(name), ir.Const())):  # a branch that is not taken
+            return f"safe_{name}"
+        case ir.Call(function):
+            return f"{function.strip('_')}_value"
+        case ir.Binary("**", _, ir.Const(2)):
+            return "square"
+        case ir.Binary("**", _, ir.Const(3)):
+            return "cube"
+        case ir.Binary(op) if op in _OPERATIONS:
+            return _OPERATIONS[op]
+        case ir.Unary("-"):
+            return "negative"
+    return "condition"
 
 
 def _with(formula: Formula, value: ir.Expr, made: Sequence[ir.Assign]) -> Formula:

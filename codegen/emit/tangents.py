@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
-import itertools
 import textwrap
 from collections.abc import Callable, Iterable
 
 from ..ir import nodes as ir
 from ..ir.parts import items_of
-from ..ir.walk import calls, free_names, names, substitute
+from ..ir.walk import calls, free_names, substitute
 from ..render.context import ModuleContext, function_name, is_constant
 from ..render.module_names import MODULE_NAMES
 from ..render.resolve import Resolver, kinds_of_params
@@ -29,7 +28,7 @@ from ..spec.model import (
 )
 from .absent import without_absent
 from .branches import with_safe_branches
-from .repeated import without_repeated
+from .repeated import made_once
 from .views import BodyView, JvpView
 
 
@@ -244,24 +243,14 @@ def _elementwise(op: OpSpec, resolver: Resolver) -> list[tuple[str, Formula]]:
 
 
 def _made_once(op: OpSpec, formula: Formula, resolver: Resolver) -> Formula:
-    """The JVP, with names for what its terms compute several times of the arguments alone."""
+    """The JVP, with names for what its terms compute several times of the arguments alone.
+
+    A branch that is not taken is made safe first: what is named stands in no branch any more.
+    """
     kinds = kinds_of_params(op.signature) | {o.name: "tensor" for o in op.signature.outputs}
     tangents = {f"{p.name}_t" for p in op.signature.tensor_params}
-    taken = {*kinds, *tangents}
-
-    def is_array(part: ir.Expr) -> bool:
-        read = {name.id for name in names(part)}
-        of_arguments = bool(read & kinds.keys()) and not read & tangents  # `sqrt(pi)` is a number
-        return of_arguments and resolver.kind(part, kinds) == "tensor"
-
-    def free(word: str) -> str:
-        words = (word if number == 1 else f"{word}{number}" for number in itertools.count(1))
-        found = next(each for each in words if each not in taken)
-        taken.add(found)
-        kinds[found] = "tensor"
-        return found
-
-    ((_, made),) = without_repeated([((), formula)], is_array, free)
+    formula = with_safe_branches(formula, kinds, tangents, resolver)
+    ((_, made),) = made_once([((), formula)], kinds, resolver, tangents)
     return made
 
 

@@ -46,6 +46,10 @@ ENTRIES = """
   forward: where(abs(self) < 1, asin(self), 0)
   self: grad * where(abs(self) < 1, rsqrt(1 - self * self), 0)
   result: auto_element_wise
+- name: waves_of_logs(Tensor self) -> Tensor
+  forward: where(self > 0, log(self) ** 2 * sin(log(self)), 0)
+- name: decay_by(Tensor self) -> Tensor
+  forward: where(self > 0, exp(-2 / self) / self, 0)
 - name: exp_below(Tensor self) -> Tensor
   forward: where(self < 50, exp(self), 0)
   self: grad * where(self < 50, exp(self), 0)
@@ -75,6 +79,8 @@ MASKED_AT = {
     "root_by_result": [-1.0, 0.0],
     "entropy": [-1.0, 0.0],
     "share": [0.0, 0.0],
+    "waves_of_logs": [-1.0, 0.0],
+    "decay_by": [-1.0, 0.0],
     "arc_inside": [1.0, -1.0, 3.0],
 }
 
