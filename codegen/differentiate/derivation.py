@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..ir.nodes import Assign, Binary, Expr, Name, Return, Stmt, Unary
+from ..ir.nodes import Assign, Binary, Call, Expr, Name, Return, Stmt, Unary
 from ..ir.simplify import simplify
 from ..ir.walk import names, substitute, with_parts
 from .program import Flattener
@@ -92,6 +92,9 @@ class Derivation:
 def _tidied(node: Any) -> Any:
     """A formula with one number in each product, and differences for sums with a minus."""
     node = with_parts(node, _tidied)
+    match node:
+        case Call("_sum_to_size", (Call("_sum_to_size", (larger, _)), shape)):
+            return Call("_sum_to_size", (larger, shape))
     if isinstance(node, Binary) and node.op == "+":
         return added([node.left, node.right])
     return with_one_number(node) if isinstance(node, Binary | Unary) else node

@@ -42,6 +42,7 @@ from ..spec.model import OpSpec
 from ..spec.scope import gradient_names
 from .arrays import as_op
 from .conditions import Conditions
+from .ranks import Ranks
 from .shapes import Shapes
 from .steps import Program, Step, depends
 from .terms import NoDerivative
@@ -75,6 +76,10 @@ class Flattener:
         shapes = Shapes(tensors, _alike(op) | dict(alike or {}))
         self.program = Program(active=set(active), shapes=shapes)
         self.program.complex |= _fields(op)
+        self.ranks = Ranks(op, self.target)
+        for name in tensors:
+            if self.ranks.of(Name(name)) == 0:
+                shapes.single(name)
         self.conditions = Conditions(
             self.program, assumed, {*tensors}, is_complex=op.complex, target=self.target
         )
@@ -256,7 +261,13 @@ class Flattener:
             raise NoDerivative(str(error)) from None
 
     def attribute(self, node: Attribute) -> Expr:
-        """`y.shape` as that of the first value that is as large, as the argument `x` may be."""
+        """`y.shape` as that of the first value that is as large, as the argument `x` may be.
+
+        `y.ndim` is a number where that is known.
+        """
+        rank = self.ranks.of(node.value) if node.name == "ndim" else None
+        if rank is not None:
+            return Const(rank)
         if isinstance(node.value, Name) and node.name in ("shape", "ndim"):
             return dataclasses.replace(node, value=self.program.shapes.first(node.value))
         return node
@@ -314,6 +325,7 @@ class Flattener:
         self.program.constants.append(Assign((name,), value))
         self._kinds[name] = self._resolver.kind(value, self._kinds)
         self.program.shapes.name(name, value)
+        self.ranks.note(name, self.ranks.of(value))
         self.conditions.note_field(name, value)
         return Name(name)
 
@@ -348,8 +360,12 @@ class Flattener:
             [True] if op is None else [o in op.differentiable_outputs for o in op.signature.outputs]
         )
         self.program.active |= {t for t, flag in zip(targets, flags, strict=True) if flag}
+        rank = self.ranks.of_step(value, op, args)
         for target in targets:
+            self.ranks.note(target, rank)
             self.program.shapes.note(target, value, op, args)
+            if rank == 0:
+                self.program.shapes.single(target)
         field_ = self.conditions.field(value, op, args)
         if field_ is not None:
             self.program.complex |= dict.fromkeys(targets, field_)
@@ -359,6 +375,7 @@ class Flattener:
         """Learn that a rule gave a name to a value."""
         self.conditions.bound[name] = value
         self._kinds[name] = self._resolver.kind(value, self._kinds)
+        self.ranks.note(name, self.ranks.of(value))
         self.conditions.note_field(name, value)
 
     def fresh(self, name: str) -> str:

@@ -55,6 +55,10 @@ class Shapes:
         """Learn of a tensor whose shape is its own."""
         self._known[name] = (name,)
 
+    def single(self, name: str) -> None:
+        """Learn of a tensor that it has no dimensions."""
+        self._known[name] = ()
+
     def note(self, target: str, value: Expr, op: OpSpec | None, args: dict[str, Expr]) -> None:
         """Learn the shape of a step's value."""
         shape = self._of_step(value, op, args)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..ir.nodes import Block, Const, Expr, If, Stmt
+from ..ir.walk import assigned_names, names
 from ..render.to_text import formula_text
+from ..spec.shared_locals import leading
 from .terms import NoDerivative, Undecided
 
 MOST_WAYS = 64
@@ -32,7 +34,23 @@ def every_way(
     otherwise, is_here = every_way({**assumed, text: False}, derive, budget)
     if then == otherwise:
         return then, is_there
-    return Block((If(test, then.statements, ()), *otherwise.statements)), is_there or is_here
+    return _either(test, then, otherwise), is_there or is_here
+
+
+def _either(test: Expr, then: Block, otherwise: Block) -> Block:
+    """Two ways behind a condition; what both compute stands before it, once."""
+    common: list[Stmt] = []
+    apart = assigned_names(then) | assigned_names(otherwise)
+    others = leading(otherwise)
+    for made in leading(then):
+        if made in others and apart.isdisjoint(name.id for name in names(made.value)):
+            common.append(made)
+            apart -= {*made.targets}
+    first, second = (
+        tuple(statement for statement in block.statements if statement not in common)
+        for block in (then, otherwise)
+    )
+    return Block((*common, If(test, first, ()), *second))
 
 
 def absent(assumed: Mapping[str, bool]) -> dict[str, Expr]:

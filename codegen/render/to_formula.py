@@ -145,6 +145,14 @@ class _Printer(StrPrinter):  # type: ignore[misc, unused-ignore]
             raise NoFormula(f"the table has no op `{op}`")
         return f"{op}({', '.join(map(self._print, args))})"
 
+    def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
+        """The terms in sympy's order, but `x - y` for `-y + x`."""
+        terms = list(super()._as_ordered_terms(expr, order=order))
+        signs = [bool(term.as_coeff_Mul()[0].is_negative) for term in terms]
+        if signs[0] and not all(signs):
+            terms.insert(0, terms.pop(signs.index(False)))
+        return terms
+
     def _print_Function(self, expr: Expr) -> str:
         if expr.func is sympy.polygamma:
             order, argument = expr.args

@@ -181,7 +181,15 @@ def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:
         found.append(derivative.subs(forward, _RESULT))
     if isinstance(forward, sympy.log):
         found.append(sympy.powsimp(derivative.subs(forward.args[0], sympy.exp(_RESULT))))
-    return found
+    return [_of_magnitudes(each) for each in found]
+
+
+def _of_magnitudes(expr: Expr) -> Expr:
+    """Powers of magnitudes, where sympy takes magnitudes of powers: these are nan below zero."""
+    return expr.replace(
+        lambda part: isinstance(part, sympy.Abs) and part.args[0].is_Pow,
+        lambda part: sympy.Abs(part.args[0].base) ** part.args[0].exp,
+    )
 
 
 def _by_intervals(derivative: sympy.Piecewise, x: sympy.Symbol) -> sympy.Piecewise:

@@ -65,6 +65,11 @@ DERIVED = {
         },
         "{self: [2]}",
     ),
+    "signed_power(Tensor self, float p=0.5)": (
+        "sign(self) * abs(self) ** p",
+        {"self": "grad * p * abs(self) ** (p - 1)"},
+        "{self: [2]}",
+    ),
     "perhaps_weighted(Tensor self, Tensor? weight=None)": (
         "sum(self) if weight is None else sum(self * weight)",
         {
@@ -142,6 +147,42 @@ def test_numbers_of_dimensions_decide_conditions(tmp_path: Path) -> None:
     rules = rules_of(op)
     assert rules.keys() == {"self", "angle", "result"}
     assert [rules[name].count("if ") for name in rules] == [0, 0, 1], "only extents of zero matter"
+
+
+def test_what_is_required_tells_dimensions(tmp_path: Path) -> None:
+    """A solution for a vector is one, the product of matrices a matrix, and a trace a number."""
+    op = filled(
+        textwrap.dedent("""\
+        - name: shifted_fit(Tensor A, Tensor b) -> Tensor
+          requires:
+            - A.ndim == 2
+            - b.shape == (A.shape[0],)
+          forward: sum(linalg_solve(transpose(A, 0, 1) @ A, transpose(A, 0, 1) @ b)) - trace(A)
+        """),
+        tmp_path,
+    )
+    rules = rules_of(op)
+    assert [rules[name].count("if ") for name in ("A", "b", "result")] == [0, 0, 0]
+    assert "_trace_backward(-grad, A.shape)" in rules["A"]
+
+
+def test_what_all_ways_compute_stands_before_the_condition(tmp_path: Path) -> None:
+    op = filled(
+        textwrap.dedent("""\
+        - name: distance(Tensor self, Tensor other, bool mean=False) -> Tensor
+          requires: self.shape == other.shape
+          forward: |
+            difference = self - other
+            scaled = tanh(difference)
+            return sum(scaled * difference) / 3 if mean else sum(scaled * difference)
+        """),
+        tmp_path,
+    )
+    for text in rules_of(op).values():
+        before, _, behind = text.partition("if mean:")
+        lines = [line.partition(" = ")[0] for line in before.splitlines()]
+        assert lines.count("difference") == lines.count("scaled") == 1
+        assert "difference = self" not in behind
 
 
 def test_whole_numbers_have_no_gradient(tmp_path: Path) -> None:
