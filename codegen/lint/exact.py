@@ -120,10 +120,17 @@ class Exact:
         return None if is_float else max(map(abs, ends))
 
     def _limit(self, by: By, point: Sequence[Any]) -> Any:
-        """The limit from both sides, if it is one number; of one argument only."""
+        """The limit from both sides, if it is one number; of one argument only.
+
+        At an end of the domain it is that from inside, as of `x * log(x)` at zero.
+        """
         if len(point) > 1:
             return None
         sides = [self._evaluate(by, [point[0] + side * _BESIDE]) for side in (-1, 1)]
+        if sides.count(None) == 1:
+            inside = -1 if sides[1] is None else 1
+            nearer = self._evaluate(by, [point[0] + inside * _BESIDE * _BESIDE])
+            sides = [nearer if side is None else side for side in sides]
         if None in sides or not all(abs(side) < _POLE for side in sides):
             return None
         left, right = sides

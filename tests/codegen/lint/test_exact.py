@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 from gradspec_codegen.lint.exact import Exact
 from gradspec_codegen.lint.subjects import Subject, reachable
-from tests.codegen.proving import own_table
+from tests.codegen.proving import own_table, read_table
 
 
 def exact(name: str) -> Exact:
@@ -55,6 +56,18 @@ def test_poles_have_no_limit() -> None:
     assert exact("reciprocal")((), [0.0]) is None
     assert exact("reciprocal")(("self",), [0.0]) is None
     assert exact("log")(("self",), [0.0]) is None
+
+
+def test_at_an_end_of_the_domain_the_limit_is_that_from_inside(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    path.write_text(
+        "- name: shares(Tensor self) -> Tensor\n  forward: self * log(self)\n"
+        "- name: waves(Tensor self) -> Tensor\n  forward: sin(log(self))\n",
+        encoding="utf-8",
+    )
+    shares, waves = (Exact(Subject(op), own_table()) for op in read_table(path).ops)
+    assert shares((), [0.0]) == 0
+    assert waves((), [0.0]) is None
 
 
 def test_polygamma_far_out_is_the_leading_term() -> None:

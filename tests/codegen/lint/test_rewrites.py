@@ -64,6 +64,8 @@ def test_an_entry_matches_its_own_form_and_says_where_it_is_from(rewrite: Rewrit
         ("3 + np.sqrt(self * self + other ** 2)", "3 + hypot(self, other)"),
         ("1 / (1 + exp(-(self * 2)))", "sigmoid(self * 2)"),
         ("1 / (1 + np.exp(-self / 3))", "sigmoid(self / 3)"),
+        ("np.sin(3 * self) / (3 * self)", "sinc(3 * self / pi)"),
+        ("-self * log(self)", "special_entr(self)"),
     ],
 )
 def test_other_spellings_match_too(before: str, after: str) -> None:
