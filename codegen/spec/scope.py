@@ -214,14 +214,16 @@ def _check_call(
         report.error("GS036", formula.locate(call.span), str(message), f"it is {forms}")
 
 
-_MADE_FROM_TENSORS = {
+_WRITTEN_OTHERWISE = {
     "arange": "positions are those of a tensor: `cumsum(ones_like(x), 0) - 1`",
     "eye": "write `diag(ones_like(x))` of a vector `x`",
     "zeros": "write `zeros_like(x)`",
     "ones": "write `ones_like(x)`",
     "full": "write `value * ones_like(x)`",
+    "mT": "write `transpose(x, -2, -1)`",
+    "to": "write `_to_copy(x, dtype='int64')`",
 }
-"""In the place of tensors from nothing, which have no dtype in a formula."""
+"""In the place of tensors from nothing, which have no dtype in a formula, and of members."""
 
 
 def _instead(function: str, functions: Functions) -> str:
@@ -230,7 +232,7 @@ def _instead(function: str, functions: Functions) -> str:
     for space in ("linalg", "special", "fft"):
         if (name := f"{space}_{function}") in known:
             return f"did you mean `{name}`?"
-    return _MADE_FROM_TENSORS.get(function) or did_you_mean(function, known)
+    return _WRITTEN_OTHERWISE.get(function) or did_you_mean(function, known)
 
 
 def _is_own_kernel(call: Call, kernels: OwnKernels | None) -> bool:
