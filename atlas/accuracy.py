@@ -1,4 +1,4 @@
-"""What `make accuracy` measured of the errors of ops, beside other libraries."""
+"""Measurements that `make accuracy` took of the errors of ops, beside other libraries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Row:
 
     @property
     def of(self) -> str:
-        """What the row is of, in words."""
+        """Description of the row, in words."""
         return ", ".join(filter(None, (self.quantity, self.dtype, self.settings)))
 
     def is_above(self, library: str) -> bool:
@@ -64,7 +64,7 @@ class Measured:
     along: dict[str, list[Along]] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
     left: dict[str, str] = field(default_factory=dict)
-    """Why nothing was measured."""
+    """Reason why nothing was measured."""
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
     """The date, and the versions of the libraries."""
 

@@ -80,7 +80,7 @@ def _levels() -> Iterator[str]:
 
 
 def _ticks(first: int, last: int) -> Iterator[str]:
-    """Where the argument is a round power of ten, or so small that it may be zero."""
+    """Return whether the argument is a round power of ten, or so small that it may be zero."""
     for exponent in (-8, -4, 0, 4):
         for sign in (1, -1):
             place = EDGES.index(sign * 10.0**exponent) + 0.5

@@ -114,7 +114,7 @@ _PROJECT = ("readme.md", "design.md", "pytorch_sources.md", "contributing.md", "
 
 
 def navigation(pages: Sequence[str]) -> list[Any]:
-    """The tabs of the site; pages that nobody has written yet are left out."""
+    """The tabs of the site; pages without a file are left out."""
     tutorials = [page for page in _TUTORIALS if page in pages]
     tutorials += sorted({p for p in pages if p.startswith("tutorials/")} - {*tutorials})
     return [

@@ -11,7 +11,7 @@ from typing import Any
 from .calls import Program
 
 _DECLARED = "void (*gs_share)("
-"""What the declarations that all programs share end with."""
+"""Declarations that end every program."""
 
 
 def c_of(program: Program | None) -> str:

@@ -25,7 +25,7 @@ WIDTH, HEIGHT, MARGIN = 420.0, 240.0, 30.0
 POINTS = 321
 _REACH = 4.0
 _NUMBER = 34.0
-"""How wide a number is beside an axis."""
+"""Width of a number beside an axis."""
 _OTHERS = 1.5
 """The second argument of an op with two, in its picture."""
 
@@ -148,7 +148,7 @@ def _svg(curves: Curves) -> str:
 
 
 def _range(curves: Curves) -> tuple[float, float]:
-    """What is shown of the vertical axis: nearly all, but not the way to a pole."""
+    """Range of the vertical axis that is shown: nearly all, but not the way to a pole."""
     finite = np.concatenate([v[np.isfinite(v)] for v in (curves.value, curves.slope)])
     low, high = np.quantile(finite, [0.03, 0.97])
     low, high = min(float(low), 0.0), max(float(high), 0.0)

@@ -10,14 +10,14 @@ from html import escape
 from .accuracy import Call, Row, libraries
 
 SCALE = ", relative to the largest element of a result"
-"""What errors of calls are measured by."""
+"""Units of the errors of calls."""
 
 LOWEST = -17
 """The exponent at the left end, where an error of zero is shown; an error of 1 is at the right."""
 
 _LABELS, _AXIS, _MARGIN = 122.0, 190.0, 16.0
 _LEFT = 2
-"""Where texts begin: letters such as J reach out to the left."""
+"""Left end of texts: letters such as J reach out to the left."""
 _WIDTH = _LABELS + _AXIS + _MARGIN
 _HEAD, _FOOT, _ROW, _LANE = 22.0, 26.0, 22.0, 6.0
 
@@ -112,7 +112,7 @@ _SHAPES = {
 
 
 def _x(error: float | None) -> float:
-    """Where an error stands; None is an answer without a right digit."""
+    """Position of an error on the scale; None is an answer without a right digit."""
     if error is None:
         return _LABELS + _AXIS
     exponent = math.log10(error) if error > 0 else LOWEST

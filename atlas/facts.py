@@ -1,4 +1,4 @@
-"""What a page of the atlas says of one op, from the table and the lock."""
+"""Facts on a page of the atlas about one op, from the table and the lock."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class OpFacts:
     """The call that these are of; None of an elementwise op, which is swept."""
     measured_with: Mapping[str, str]
     unmeasured: str
-    """Why there are no errors."""
+    """Reason why there are no errors."""
     kernel_says: str
-    """What the kernel is that an op is defined by; empty for one that is defined by a formula."""
+    """Kernel that defines the op; empty for an op that a formula defines."""
     written: tuple[str, ...]
     """The definition in TeX of one that is defined by a kernel, as `definitions.yaml` has it: the
     formula, and what its letters stand for."""
@@ -64,7 +64,7 @@ class OpFacts:
     rules_of_parts: tuple[tuple[str, str, str], ...]
     """`(name, argument, TeX)` of the VJPs of what the definition of a composite op calls."""
     line: int
-    """Where the entry begins in the file of its family."""
+    """Line of the family's file at which the entry begins."""
     table_file: str
 
 
@@ -149,7 +149,7 @@ def apart(tex: str) -> Iterator[str]:
 
 
 def _parts(rules: Iterable[object], table: Table) -> Iterator[tuple[str, str]]:
-    """What rules call that has no public function: its definition as TeX, where it is short."""
+    """Describe functions that rules call and users cannot: as TeX, where it is short."""
     for rule in rules:
         for call in calls(rule.block) if isinstance(rule, Formula) else ():
             op = next(iter(table.overloads(call.function)), None)
@@ -190,7 +190,7 @@ BATCHING = {
     "same": "same for all",
     "formula": "by a formula",
 }
-"""What the kinds of batching rules are called in the index."""
+"""Names of the kinds of batching rules in the index."""
 
 
 def _batching(op: OpSpec, proof: Entry | None) -> str:

@@ -252,7 +252,7 @@ def public_names(module: str, parts: Collection[str] = ()) -> dict[str, str]:
 
 
 def _place(module: str) -> str:
-    """Where the names of a module without a list of public ones are defined.
+    """Return the modules that define the names of a module without a list of public ones.
 
     That is the module itself, or its package if it only gathers names.
     """

@@ -42,7 +42,7 @@ class Second:
 
 
 def second_derivatives(op: OpSpec, table: Table) -> Second:
-    """What there is to say of the second derivatives of an op by its tensors."""
+    """Describe the second derivatives of an op by its tensors."""
     rules = [rule for _, rule in op.vjps if isinstance(rule, Formula)]
     is_zero = bool(rules) and all(_is_independent(op, rule) for rule in rules)
     subject = next(iter(subjects(Table((op,)), table)), None)

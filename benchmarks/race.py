@@ -20,7 +20,7 @@ from .workloads import with_data
 ROOT = Path(__file__).parents[1]
 PAUSE = 0.25
 """Between turns, in seconds: threads of BLAS and OpenMP go on spinning for 200 ms after their work,
-and would take a core from whoever is next."""
+and would take a core from the next library."""
 
 LONG_ROUND = 30.0
 """Seconds of a round, from which on two rounds are enough."""

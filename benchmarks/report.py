@@ -60,7 +60,7 @@ def compared(rows: Sequence[Row]) -> list[Row]:
 
 
 OF_COMPILED: Final = "-compiled"
-"""What the names of rows end in whose subject are compiled programs."""
+"""Ends of the names of rows about compiled programs."""
 
 
 def duration(seconds: float) -> str:

@@ -33,7 +33,7 @@ class Workload(ABC):
     params: list[Array]
     """Return the function that is differentiated."""
     learning_rate: float | None = None
-    """If set, a call ends with a step of gradient descent, and returns the parameters too."""
+    """Learning rate; if set, a call ends with a step of gradient descent."""
     tolerance: float = 1e-9
     """To which the libraries must agree, relative to the largest element of each result."""
     absent: ClassVar[Mapping[str, str]] = {}

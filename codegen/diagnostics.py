@@ -110,7 +110,7 @@ class SpecError(Exception):
 
 
 MAX_MISTAKES = 200
-"""More are not looked for: nobody reads them, and a hostile file has as many as it has lines."""
+"""No reader needs more, and a hostile file has as many as it has lines."""
 
 
 class Report:

@@ -71,7 +71,7 @@ def _unpickled(content: bytes) -> Table:
 
 
 def _is_own(file: int) -> bool:
-    """Return whether nobody but the user can have written an open file."""
+    """Return whether only the user can have written an open file."""
     status = os.fstat(file)
     is_mine = not hasattr(os, "getuid") or status.st_uid == os.getuid()
     return stat.S_ISREG(status.st_mode) and not status.st_mode & 0o022 and is_mine

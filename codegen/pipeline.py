@@ -117,7 +117,7 @@ class Outcome:
     """Entries of the lock for all ops."""
     wrote: bool
     unknown: tuple[str, ...] = ()
-    """Sentences about what nobody could check."""
+    """Warnings about what could not be checked."""
 
 
 class ProofFailure(Exception):
@@ -348,7 +348,7 @@ def _checked(target: Target, discard_edits: bool) -> Path:
     check_target(target.out, target.source, there)
     if target.kernels is not None and target.kernels.resolve().is_relative_to(target.out):
         raise Refusal(
-            f"{target.kernels.name} lies in the folder that is generated", "keep it elsewhere"
+            f"{target.kernels.name} is in the folder that is generated", "keep it elsewhere"
         )
     if not target.is_extension and not lock.is_lock(target.spec.with_name(lock.NAME)):
         raise Refusal(

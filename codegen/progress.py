@@ -43,7 +43,7 @@ class ProofProgress:
             self._progress.stop()
 
     def begin(self, total: int) -> None:
-        """So many proofs have to be made."""
+        """Show the number of proofs to be made."""
         if total:
             self._task = self._progress.add_task("", total=total, last="")
             self._progress.start()

@@ -4,7 +4,7 @@
 
 The digits of scikit-learn come in batches from a `DataLoader`; the learning rate follows one cycle,
 gradients are clipped, an average of the weights is kept. Half way everything is saved and thrown
-away; the second half goes on from the file. A picture shows the curves.
+away; the second half resumes from the file. A picture shows the curves.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def build() -> nn.Module:
 
 @dataclass
 class Curves:
-    """What is drawn: per step loss, learning rate and norm of the gradients; per epoch accuracy."""
+    """Data of the plots: loss, learning rate and norm of gradients per step; accuracy per epoch."""
 
     loss: list[float] = field(default_factory=list)
     rate: list[float] = field(default_factory=list)

@@ -25,7 +25,7 @@ from gradspec.func import functional_call, grad, vmap
 OUTPUT = Path("demo-output")
 STEPS, TASKS, POINTS, RATE = 600, 25, 10, 0.02
 REQUIRED_ERROR = 0.6
-"""What the mean squared error may be after five steps; a wave of its own has one of 4.3."""
+"""Upper bound of the mean squared error after five steps; a wave of its own has one of 4.3."""
 
 NETWORK = gs.nn.Sequential(
     gs.nn.Linear(1, 40), gs.nn.ReLU(), gs.nn.Linear(40, 40), gs.nn.ReLU(), gs.nn.Linear(40, 1)

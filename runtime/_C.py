@@ -1,4 +1,4 @@
-"""What frameworks ask the engine while a pass runs, under the private names that PyTorch has.
+"""Questions of frameworks to the engine while a pass runs, under PyTorch's private names.
 
 PyTorch documents none of these names, but programs that build on its autograd use them: which node
 runs, in which pass, which nodes will run, and nodes that fail or pass nothing on, for tests.

@@ -18,7 +18,7 @@ __getattr__ = _explaining(__name__)
 
 
 class ReduceOp(Enum):
-    """What a reduction over processes computes: of one process, its own value."""
+    """Reduce over processes: of one process, the result is its own value."""
 
     SUM = "sum"
     AVG = "avg"

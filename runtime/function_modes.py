@@ -34,7 +34,7 @@ _HOMES: Final = tuple(
         *("masked", "nn", "random", "special"),
     )
 )
-"""Where those functions are defined; others are about modes, files and settings."""
+"""Modules that define those functions; others are about modes, files and settings."""
 _SILENT: Final = frozenset(
     ("manual_seed", "set_default_tensor_type", "set_printoptions", "is_tensor")
 )

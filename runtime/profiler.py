@@ -26,7 +26,7 @@ from .core.missing import explaining as _explaining
 
 
 class ProfilerActivity(Enum):
-    """What could be watched; here it is the CPU."""
+    """Kinds of activity that could be watched; here it is the CPU."""
 
     CPU = 0
     XPU = 1
@@ -37,7 +37,7 @@ class ProfilerActivity(Enum):
 
 
 class ProfilerAction(Enum):
-    """What a profiler does during a step."""
+    """Actions of a profiler during a step."""
 
     NONE = 0
     WARMUP = 1
@@ -153,7 +153,7 @@ class profile:
         self.record_shapes = record_shapes
         self.on_trace_ready = on_trace_ready
         self.acc_events = acc_events
-        """Whether a recording keeps the events of those before it."""
+        """True if a recording keeps the events of those before it."""
         self.step_num = 0
         self._schedule = schedule or (lambda step: ProfilerAction.RECORD)
         self._names_steps = schedule is not None

@@ -46,7 +46,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 @contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, **named: Any) -> Iterator[None]:
-    """Draw inside without a trace: the default generator goes on from its state of before.
+    """Draw inside without a trace: the default generator then resumes its state of before.
 
     `devices`, of which there are none but the CPU, and names of PyTorch's make no difference.
     """

@@ -11,7 +11,7 @@ from .core.user_warnings import warn as _warn
 
 
 class _Settings:
-    """What the switches were set to."""
+    """Settings of the switches."""
 
     __slots__ = ("deterministic", "interop_threads", "matmul_precision", "warns_always")
 

@@ -49,7 +49,7 @@ _SLOW: Final = ("igamma", "igammac", "special_zeta", "_igamma_derivative", "_gam
 """Functions that mpmath sums for minutes, in steps that nothing interrupts."""
 
 _EXPONENTS: Final = (0, -26, -20, -13, -7, 4, 9, 13)
-"""Of two, by which the argument is scaled, so that it stays what a float can hold; 0 first."""
+"""Power of two that scales the argument, so that it stays what a float can hold; 0 first."""
 
 _WHOLE: Final = "its results are whole numbers or truth values, of which nothing is rounded"
 

@@ -1,4 +1,4 @@
-"""What takes more than a line of JAX, for `spellings.yaml`: convolutions, losses, cells."""
+"""JAX code of more than a line, for `spellings.yaml`: convolutions, losses, cells."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 METHODS = {"sum": "add", "prod": "multiply", "amax": "max", "amin": "min"}
-"""What an update of an array at some places is called."""
+"""Names of the updates of an array at some indices."""
 
 Sizes = int | tuple[int, ...]
 
@@ -134,7 +134,7 @@ def average(
 
 
 def adaptive(x: Any, counts: Sizes, dims: int) -> Any:
-    """Means over nearly equal windows, so many in each of the last dimensions."""
+    """Means over nearly equal windows, a number of them in each of the last dimensions."""
     for axis, count in zip(range(-dims, 0), _each(counts, dims), strict=True):
         n = x.shape[axis]
         windows = [slice(i * n // count, -(-(i + 1) * n // count)) for i in range(count)]
@@ -189,7 +189,7 @@ def triplet(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Any:
-    """How much less than a margin the negative is farther away than the positive."""
+    """Return the hinge of a margin: how far the negative misses it."""
     far = apart(anchor, negative)
     far = jnp.minimum(far, apart(positive, negative)) if swap else far
     return reduced(jnp.maximum(apart(anchor, positive) - far + margin, 0), reduction)

@@ -17,7 +17,7 @@ BEGIN = "<!-- measured: make accuracy -->\n"
 END = "<!-- end of what was measured -->\n"
 
 _KEPT = ("date", "numpy", "torch", "jax", "python")
-"""What the pages say of the machine."""
+"""Description of the machine on the pages."""
 
 
 def libraries(entries: Iterable[Entry]) -> list[str]:
@@ -26,7 +26,7 @@ def libraries(entries: Iterable[Entry]) -> list[str]:
 
 
 def markdown(entries: Sequence[Entry], facts: Mapping[str, str]) -> str:
-    """What `make accuracy` writes between the marks of docs/accuracy.md."""
+    """Write the part of docs/accuracy.md between its marks."""
     packages = ("numpy", "torch", "jax", "autograd", "mygrad", "python")
     versions = ", ".join(f"{name} {facts[name]}" for name in packages if name in facts)
     return "\n".join(
@@ -35,7 +35,7 @@ def markdown(entries: Sequence[Entry], facts: Mapping[str, str]) -> str:
 
 
 def _summary(entries: Sequence[Entry]) -> list[str]:
-    """How many results of each library are above the bounds."""
+    """Count the results of each library that are above the bounds."""
     lines = [
         "| library | value | VJP | JVP | second derivative |",
         "| --- | --: | --: | --: | --: |",
@@ -98,7 +98,7 @@ def write_json(entries: Sequence[Entry], facts: Mapping[str, str], path: Path) -
 
 
 def write_measured(entries: Sequence[Entry], facts: Mapping[str, str], path: Path) -> None:
-    """What the pages of the atlas show, to two digits: by op, quantity, dtype and library.
+    """Round what the pages of the atlas show to two digits: by op, quantity, dtype and library.
 
     The first choice of numbers of an op is also there along its first argument.
     """
@@ -125,7 +125,7 @@ def write_measured(entries: Sequence[Entry], facts: Mapping[str, str], path: Pat
 def write_calls(
     found: Sequence[Called], left: Mapping[str, str], facts: Mapping[str, str], path: Path
 ) -> None:
-    """What the pages of the atlas show of ops that are not swept, to two digits.
+    """Round what the pages of the atlas show of ops that are not swept to two digits.
 
     What a file of before has of other ops stays. Rows are sorted by name, whatever came last.
     """

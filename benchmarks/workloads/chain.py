@@ -81,5 +81,5 @@ WORKLOADS: tuple[Workload, ...] = (
     Chain(1_000_000, "float32"),
 )
 SIZES: tuple[Chain, ...] = tuple(Chain(10**power, "float32", links=3) for power in range(8))
-"""What `--sizes` measures: ten ops at sizes from one element to ten million."""
+"""Sizes that `--sizes` measures: ten ops from one element to ten million."""
 SMALL: tuple[Workload, ...] = (Chain(3), Chain(3, "float32"))

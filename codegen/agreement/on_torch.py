@@ -21,7 +21,7 @@ from .questions import (
 
 
 def answers(spec: OpSpec, function: Callable[..., Any], question: Question) -> dict[str, Array]:
-    """What the emitted function computes in float64, by the labels of the question."""
+    """Call the emitted function in float64; return its results by the labels of the question."""
     import torch
 
     def array(value: Any) -> Any:

@@ -47,7 +47,7 @@ class Question:
 
     call: str
     arguments: dict[str, Any]
-    """What each parameter is given: float64 arrays, lists of them, or plain values."""
+    """Values of the parameters: float64 arrays, lists of them, or plain values."""
     leaves: list[Leaf]
     """The arguments that are differentiated by."""
     outputs: list[int]

@@ -31,7 +31,7 @@ class Emitted:
     module: str
     function: str
     folders: tuple[Path, ...] = ()
-    """Where modules of the user's are, besides Python's path."""
+    """Folder of the user's modules, besides Python's path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class Agreement:
     values: int = 0
     """The numbers that were compared, of results and derivatives."""
     problems: tuple[str, ...] = ()
-    """What differs, and at which call."""
+    """Quantity that differs, and the call at which it does."""
     not_compared: str = ""
-    """Why there is no exact value, if so."""
+    """Reason why there is no exact value, if there is none."""
 
 
 def agree_in_worker(

@@ -27,13 +27,13 @@ class Slopes:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether both sides are known, and the same."""
+        """Return whether both sides are known and equal."""
         if self.left is None or self.right is None or self.middle is None:
             return False
         return self.are_close(self.left, self.right) and self.are_close(self.middle, self.right)
 
     def are_close(self, a: float, b: float) -> bool:
-        """Whether two slopes are the same as far as differences tell."""
+        """Return whether two slopes are equal as far as differences tell."""
         return abs(a - b) <= 5e-3 * max(abs(a), abs(b)) + self.noise
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from .grading import Grade
 
 _NEEDED = 2
-"""A rule is called wrong at usual points where it is wrong at so many."""
+"""Number of wrong usual points from which a rule is called wrong there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Suspicion:
 
     op: str
     function: str
-    """What the library calls it: `torch.sinc`."""
+    """Name in the library: `torch.sinc`."""
     mode: str
     grade: Grade
     where: str
@@ -30,15 +30,15 @@ class Suspicion:
     exact: float
     by_differences: float | None
     is_shared: bool = False
-    """Whether gradspec makes the same choice."""
+    """True if gradspec makes the same choice."""
     digits: int = 50
     is_usual: bool = False
-    """Whether nothing is special about the point."""
+    """True if the point is an ordinary one, neither a kink nor a special value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong with a function in some modes, and a program that shows it in one."""
+    """A mistake of a function in some modes, with a program that shows it in one."""
 
     op: str
     function: str
@@ -57,7 +57,7 @@ class Finding:
     """Published reports of it."""
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it: numbers that JSON lacks are texts."""
+        """Return the finding as JSON data; numbers that JSON lacks are strings."""
         return {
             "op": self.op,
             "function": self.function,

@@ -1,4 +1,4 @@
-"""How bad a wrong derivative is: structural, a convention, at a boundary, or numerical."""
+"""Grades of a wrong derivative: structural, a convention, at a boundary, or numerical."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LOST = 1e-3
 
 
 def is_wrong(found: float, exact: float, scale: float, tolerance: float) -> bool:
-    """Whether an answer is not the exact one, which is a finite number."""
+    """Return whether an answer differs from the exact one, which is a finite number."""
     if not math.isfinite(found):
         return True
     return abs(found - exact) > tolerance * max(scale, abs(exact))

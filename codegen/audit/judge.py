@@ -24,34 +24,34 @@ from .session import Session, printed
 from .text import NotSpelled, call_text, name_of, question_text, sweep_text
 
 _MOST_POINTS = 10
-"""So many wrong points of a sweep are looked at closely, for each mode and kind."""
+"""Number of wrong points of a sweep that are examined, for each mode and kind."""
 
 _NEIGHBOURS = 32
 _ASIDE = 2.0**-10
 _NEAR = 2.0**-16
-"""So many points are looked at around kinks, so far away, along so short a line."""
+"""Number of points, distance and length of the line in the search around kinks."""
 
 _TRIED = 12
-"""So many programs are tried until one shows a finding."""
+"""Number of programs that are tried until one shows a finding."""
 
 
 @dataclass
 class Judged:
-    """What came of one op."""
+    """Result of auditing one op."""
 
     op: str
     functions: set[str] = field(default_factory=set)
     answers: int = 0
     """The number of derivatives that were compared."""
     has_kinks: bool = False
-    """Whether there are zeros or ties at which the function is not smooth."""
+    """True if there are zeros or ties at which the function is not smooth."""
     findings: list[Finding] = field(default_factory=list)
     unconfirmed: list[Suspicion] = field(default_factory=list)
     problems: Counter[str] = field(default_factory=Counter)
     raised: Counter[str] = field(default_factory=Counter)
     """The modes that a library does not have for a function."""
     own: tuple[str, ...] = ()
-    """Where gradspec contradicts itself."""
+    """Points at which gradspec contradicts itself."""
 
 
 def judge(session: Session, op: OpSpec, asked: Asked) -> Judged:
@@ -151,7 +151,7 @@ def _of_question(
 
 
 def _is_linear(session: Session, op: OpSpec, question: Question) -> bool:
-    """Whether slopes add up with directions; at ties of `median` they may exist and not do so."""
+    """Return whether slopes add up with directions; at ties of `median` they may not."""
     plain = {k: v for k, v in question.arguments.items() if k == "upper"}
     ways = [question.tangents]
     # Not a mirror image of the first: the median of three would add up with that.
@@ -173,7 +173,7 @@ def _is_linear(session: Session, op: OpSpec, question: Question) -> bool:
 
 
 def _is_between_neighbours(session: Session, op: OpSpec, question: Question, answer: float) -> bool:
-    """Whether a derivative at several kinks lies between those at smooth points around them.
+    """Return whether a derivative at several kinks is between those at smooth points around them.
 
     Where elements pass their kinks in unlike directions, both slopes along one line do not tell.
     """
@@ -220,7 +220,7 @@ def _checked(
 
 
 def _leaves(found: Slopes, answer: float) -> bool:
-    """Whether differences say something else than an answer."""
+    """Return whether differences contradict an answer."""
     return found.middle is not None and is_wrong(answer, found.middle, 1.0, 1e-2)
 
 
@@ -326,7 +326,7 @@ _TINY = float(np.finfo(np.float64).smallest_normal)
 
 
 def _is_fine(answer: float, wanted: float, scale: float) -> bool:
-    """Whether digits are left; nobody asks for those of what is next to nothing."""
+    """Return whether significant digits are left; tiny values need none."""
     if abs(wanted) < _TINY:
         return abs(answer) <= 1e-6
     return not _has_lost(answer, wanted, scale)
@@ -376,7 +376,7 @@ def _is_near(a: float, b: float) -> bool:
 
 
 def _is_wrong_too(each: Suspicion, answer: float) -> bool:
-    """Whether the program, of one point, prints another wrong answer than the array of all did."""
+    """Return whether the program, at one point, prints another wrong answer than the array."""
     return each.grade is Grade.NUMERICAL and _has_lost(answer, each.exact, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""What the functions of a library are called, and what a program in it looks like.
+"""Names of the functions of a library, and the form of a program in it.
 
 Each library has a table beside this file. `ops` spells functions as the tables of `targets` do;
 `modes` are the lines that differentiate `f` at `{t}`, the last of them the value.
@@ -42,14 +42,14 @@ class Library:
     ops: Mapping[str, Spelling]
     absent: frozenset[str]
     inherits: bool
-    """Whether the names of a target for generated code hold here, too."""
+    """True if the names of a target for generated code hold here, too."""
     shorten: Mapping[str, str]
     """Modules that spellings name, with their full names."""
     modes: Mapping[str, tuple[str, ...]]
     also: Mapping[str, Spelling]
     """Further functions that compute the same, by the op."""
     most_questions: int = 1000
-    """So many questions about one op are asked: where each takes long, fewer."""
+    """Number of questions about one op: fewer where each takes long."""
 
     @property
     def version(self) -> str:
@@ -64,7 +64,7 @@ class Library:
         return dataclasses.replace(self, ops=self.also, inherits=False) if self.also else None
 
     def has(self, op: OpSpec) -> bool:
-        """Whether there may be a function for an op, whatever arguments are given."""
+        """Return whether there may be a function for an op, whatever arguments are given."""
         if {op.name, op.signature.name} & self.absent:
             return False
         if op.name in self.ops or op.signature.name in self.ops:

@@ -1,4 +1,4 @@
-"""What types do not tell: triangles, regular matrices, outputs, calls beyond the examples."""
+"""Requirements that types do not express: triangles, regular matrices, outputs, further calls."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Published:
     exact: float
 
     def is_found_by(self, finding: Finding) -> bool:
-        """Whether a finding is about what was reported."""
+        """Return whether a finding is about the reported derivative."""
         return (
             finding.function in self.functions
             and str(finding.grade) in self.grades
@@ -73,7 +73,7 @@ def with_issues(finding: Finding, reported: list[Published]) -> Finding:
 
 
 def reproduced(report: Published) -> float | None:
-    """What the program of a report prints here; None if it raises."""
+    """Run the program of a report; return what it prints, None if it raises."""
     try:
         return printed(report.program)
     except Exception:
@@ -81,7 +81,7 @@ def reproduced(report: Published) -> float | None:
 
 
 def is_wrong_still(report: Published, answer: float | None) -> bool:
-    """Whether the derivative that was reported is wrong here."""
+    """Return whether the derivative that was reported is wrong here."""
     if answer is None:
         return False
     return not abs(answer - report.exact) <= 1e-6 * max(abs(report.exact), 1e-300)

@@ -1,4 +1,4 @@
-"""What libraries are asked: calls of ops along a line, with the exact derivatives along it.
+"""Questions for libraries: calls of ops along a line, with the exact derivatives along it.
 
 Every question is about a function of one number. Of an elementwise op it is `op(x + t)` at many
 points at once; of any other op the weighted sum of its outputs, with `x + t * v` for arguments.
@@ -57,7 +57,7 @@ class Sweep:
     columns: Mapping[str, Array]
     """The points, by argument."""
     direction: Mapping[str, int]
-    """How fast each argument moves."""
+    """Rate at which each argument moves."""
     kinds: tuple[str, ...]
     values: Array
     exact: tuple[Array, Array]
@@ -65,9 +65,9 @@ class Sweep:
     scales: tuple[Array, Array]
     """The sizes that errors are relative to."""
     ours: tuple[Array, Array]
-    """What gradspec answers, to compare conventions at kinks."""
+    """Answers of gradspec, to compare conventions at kinks."""
     excused: tuple[Array, Array]
-    """Where the entry says that digits are lost, or gradspec loses them."""
+    """Points where the entry says that digits are lost, or gradspec loses them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Asked:
     sweeps: tuple[Sweep, ...] = ()
     problems: tuple[str, ...] = ()
     disagreements: tuple[str, ...] = ()
-    """Where modes of gradspec itself differ at 50 digits."""
+    """Points where modes of gradspec itself differ at 50 digits."""
 
 
 def order_of(mode: str) -> int:

@@ -19,7 +19,7 @@ from .run import Audited
 _FIRST_LINES = re.compile(
     r"## .+\n\n\d[\d,]* functions, |<!doctype html>\n(.*\n){0,4}<title>Audit of "
 )
-"""How reports begin."""
+"""First lines of a report."""
 
 _LONGEST_START = 1024
 
@@ -38,7 +38,7 @@ MEANINGS = {
 
 
 def summary(found: Audited, seconds: float) -> str:
-    """What a terminal shows: every finding with its program, and the numbers of them."""
+    """Format findings for a terminal: each with its program, and their numbers."""
     blocks = [_block(finding) for finding in found.findings]
     counts = _counted(found.findings)
     told = ", ".join(f"{n} {grade}" for grade, n in counts.items()) or "no finding"

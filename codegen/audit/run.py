@@ -30,7 +30,7 @@ from .worker import Task, ask_in_worker, crashed
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What an audit found."""
+    """Result of an audit."""
 
     library: Library
     version: str
@@ -46,21 +46,21 @@ class Audited:
     """`(op, why some of its questions could not be asked)`"""
     raised: Counter[str]
     own: tuple[tuple[str, str], ...]
-    """Where gradspec contradicts itself."""
+    """Contradictions of gradspec with itself."""
     published: tuple[tuple[Published, float | None], ...]
     """Reports, with what their programs print here."""
 
     @property
     def has_structural(self) -> bool:
-        """Whether a formula of the library is wrong."""
+        """Return whether a formula of the library is wrong."""
         return any(finding.grade is Grade.STRUCTURAL for finding in self.findings)
 
     def finds(self, report: Published) -> bool:
-        """Whether the audit has found again what was reported."""
+        """Return whether the audit found the reported mistake again."""
         return any(report.is_found_by(each) for each in (*self.findings, *self.shared))
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the audit as data for JSON."""
         return {
             "library": self.library.name,
             "version": self.version,
@@ -155,7 +155,7 @@ def _chosen(planned: Plan, names: Sequence[str]) -> list[OpSpec]:
 
 
 def _is_in(known: Library, op: OpSpec) -> bool:
-    """Whether a library may have an op that has a derivative."""
+    """Return whether a library may have an op that has a derivative."""
     return known.has(op) and (op.composite is not None or bool(op.differentiable_params))
 
 

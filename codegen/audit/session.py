@@ -46,7 +46,7 @@ class Session:
             return _numbers(function(self.array(np.asarray(t, np.float64))))
 
     def derivatives(self, function: Callable[..., Any], t: Array | float) -> dict[str, Any]:
-        """What each mode answers, or the exception that it raises."""
+        """Answer of each mode, or the exception that it raises."""
         found: dict[str, Any] = {}
         given = self.array(np.asarray(t)) if isinstance(t, np.ndarray) else float(t)
         for mode, (*lines, value) in self.library.modes.items():

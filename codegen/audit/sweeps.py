@@ -146,7 +146,7 @@ def _own(own: Mapping[Any, Array], direction: Mapping[str, int], order: int) -> 
 
 
 def _has_lost(own: Array, exact: Array) -> Array:
-    """Where gradspec has lost digits itself, as beside zeros that are no floats."""
+    """Return where gradspec has lost digits itself, as beside zeros that are no floats."""
     with np.errstate(all="ignore"):
         return np.asarray(~(np.abs(own - exact) <= _LOST * np.abs(exact)) & ~np.isnan(exact))
 

@@ -229,7 +229,7 @@ class _Kinks:
     ) -> None:
         self._reader = SympyReader(table)
         self._ops = {*OPS_OF_SYMPY.values(), "sigmoid", "sqrt"}
-        """What a condition and a factor may call."""
+        """Functions that a condition and a factor may call."""
         self._symbols = symbols
         self._vjps = vjps
         self.found: dict[str, int | float | str] = {}

@@ -77,7 +77,7 @@ class Explanation:
     """The generated code."""
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the explanation as data for JSON."""
         return asdict(self)
 
 
@@ -233,7 +233,7 @@ def _verdict(op: OpSpec, proof: Entry) -> tuple[str, ...]:
 
 
 def _gone_through(op: OpSpec, proof: Entry) -> str:
-    """What the examples were compared with."""
+    """Name the values that the examples were compared with."""
     if proof.status == Status.TESTED:
         return (
             f"{proof.identities} values and first and second derivatives of the examples, "

@@ -94,7 +94,7 @@ def audit(
 
 
 def _problem(file: Path) -> str:
-    """Why a report is not written to a file: nothing but an earlier report is replaced."""
+    """Describe why a report cannot be written to a file: only an earlier report is replaced."""
     from ..audit.report import is_report
 
     if not file.absolute().parent.is_dir():

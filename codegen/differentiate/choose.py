@@ -167,7 +167,7 @@ def _is_nothing(value: Expr) -> bool:
 
 
 def _text(block: Block) -> str:
-    """The text of a derived rule. Raises NoDerivative if nobody would read it."""
+    """The text of a derived rule. Raises NoDerivative if it is too long."""
     text = block_text(block)
     try:
         check_size(text)

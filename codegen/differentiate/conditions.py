@@ -1,4 +1,4 @@
-"""Which way the conditions of a definition go, and which of its values are complex numbers."""
+"""Decide the conditions of a definition, and which of its values are complex numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .terms import NoDerivative, Undecided
 
 
 class Conditions:
-    """What is assumed and known about the values of one program."""
+    """Assumptions and facts about the values of one program."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Conditions:
             self._program.complex[name] = is_complex
 
     def decided(self, test: Expr) -> bool:
-        """Which way a condition goes. Raises Undecided."""
+        """Decide a condition. Raises Undecided."""
         test = simplify(test)
         known = truth(test)
         if known is not None:
@@ -97,7 +97,7 @@ class Conditions:
         return assumed
 
     def known(self, test: Expr) -> bool | None:
-        """Which way a condition goes; None if that is not decided."""
+        """Decide a condition; return None if that is not possible."""
         try:
             return self.decided(test)
         except Undecided:
@@ -118,7 +118,7 @@ class Conditions:
         return self.field(value, None, {})
 
     def field(self, value: Expr, op: OpSpec | None, args: Mapping[str, Expr]) -> bool | None:
-        """Whether the value of a step is complex."""
+        """Return whether the value of a step is complex."""
         facts = derivation_facts()
         if op is not None and (op.signature.name in facts.making_real or op.real_only):
             return False
@@ -156,7 +156,7 @@ _MORE_DIMENSIONS = frozenset({"stack", "unsqueeze"})
 
 
 def _by_numbers(op: str, left: Expr, right: Expr) -> bool | None:
-    """Which way a comparison goes that depends on numbers alone: `n - 2 == n - 1` never holds."""
+    """Decide a comparison of numbers alone: `n - 2 == n - 1` never holds."""
     match op, left, right:
         case "==", Attribute(Call(function), "ndim"), Const(0) if function in _MORE_DIMENSIONS:
             return False

@@ -1,4 +1,4 @@
-"""What derivatives are put together from: names for what they compute, and sums of gradients."""
+"""Parts of derivatives: names for what they compute, and sums of gradients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .terms import ABSENT, added, with_one_number
 
 @dataclass(frozen=True)
 class Naming:
-    """Which values have names, besides those that are read more than once."""
+    """Choose the values that get names, besides those that are read more than once."""
 
     of_definition: Set[str] = frozenset()
     of_derivatives: Set[str] = frozenset()

@@ -85,7 +85,7 @@ def _own_names(op: OpSpec) -> set[str]:
 
 
 def _flattener(op: OpSpec, table: Table, assumed: Mapping[str, bool]) -> Flattener:
-    """What takes the steps of a definition; all formulas of an op take the same ones."""
+    """Traverse the steps of a definition; all formulas of an op share this pass."""
     kinds = kinds_of(op) | _gradient_kinds(op)
     return Flattener(Resolver(table), kinds, _movable(op), assumed, op)
 

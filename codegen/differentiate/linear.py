@@ -1,4 +1,4 @@
-"""Where formulas that are linear in some names read their numbers, and where only their shapes."""
+"""Find where formulas linear in some names read their numbers, and where only their shapes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A definition as a straight line of steps: each one calls an op, and has a name.
 
 Only what depends on the differentiated arguments is taken apart. Which way a condition goes is
-assumed: a condition that nobody has decided yet is raised as `Undecided`, for the caller to go
+assumed: an undecided condition is raised as `Undecided`, for the caller to go
 through both ways.
 """
 
@@ -218,7 +218,7 @@ class Flattener:
         return self._resolver.kind(expr, self._kinds) == "int"
 
     def _multiple(self, left: Expr, right: Expr) -> Expr | None:
-        """What a value is of another one times: `0.5` where `left` is `0.5 * right`."""
+        """Find the constant factor between two values: `0.5` where `left` is `0.5 * right`."""
         step = next((s for s in self.program.steps if Name(s.targets[0]) == left), None)
         match None if step is None else step.value:
             case Binary("*", number, value) if value == right and not self._depends(number):

@@ -1,4 +1,4 @@
-"""Which values of a program have the same shape, as far as its formulas tell."""
+"""Find the values of a program that have the same shape, as far as its formulas tell."""
 
 from __future__ import annotations
 

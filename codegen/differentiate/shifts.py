@@ -32,7 +32,7 @@ class Product:
 
 
 Form: TypeAlias = Sum | Product | None
-"""How a value depends on the shift; None where that is not known."""
+"""Dependence of a value on the shift; None where that is not known."""
 
 FREE = Sum()
 

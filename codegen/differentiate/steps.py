@@ -65,7 +65,7 @@ class Program:
     """The names of what depends on them."""
     shapes: Shapes = field(default_factory=lambda: Shapes([], {}))
     complex: dict[str, bool] = field(default_factory=dict)
-    """Whether values are complex numbers; absent are those that are so if arguments are."""
+    """True for complex values; absent are those that are complex if arguments are."""
 
     still: set[str] = field(default_factory=set)
     """Values that are taken for constants, as no output depends on them in the end."""

@@ -37,7 +37,7 @@ def counted_lists(op: OpSpec) -> dict[str, int]:
 
 
 def required(op: OpSpec) -> Iterator[Expr]:
-    """What `requires` asks for, with `and` taken apart."""
+    """Return the requirements of `requires`, with `and` taken apart."""
     left = [requirement.formula.block.expression for requirement in op.requires]
     while left:
         condition = left.pop(0)
@@ -48,7 +48,7 @@ def required(op: OpSpec) -> Iterator[Expr]:
 
 
 def parts_of(function: str, args: Mapping[str, Expr], count: int) -> tuple[Expr, ...] | None:
-    """The parts that so many names stand for; None where `function` does not take tensors apart.
+    """The parts that the names stand for; None where `function` does not take tensors apart.
 
     `args` are the arguments of the call by name.
     """

@@ -14,7 +14,7 @@ is left of it.
 
 A call in which several of them stand, as in `scatter(self_t, dim, index, src_t)`, gets zeros for an
 absent one. It must be an op that only puts elements in their places: one that is its own JVP.
-Anything else is refused: nobody could tell what it means where a part is absent.
+Anything else is refused, as it has no meaning where a part is absent.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Part:
     absent: ir.Expr | None = None
     """The test whether it is absent."""
     needs: frozenset[str] = frozenset()
-    """It is there if any of these is."""
+    """Names of which any one makes it present."""
     is_safe: bool = True
     """True if `expr` is None where the part is absent; otherwise it must not be computed then."""
     is_asked: bool = False
@@ -208,7 +208,7 @@ class _Rewriting:
         return _Part(name, test, needs, is_asked=name.id in self._answered)
 
     def _of_answers(self, expr: ir.Expr, parts: tuple[_Part, ...]) -> _Part:
-        """What reads shapes and dtypes alone: it has a meaning where all that is asked is there."""
+        """Combine parts of which only shapes and dtypes are read; all must be present together."""
         first, *others = parts
         if any(part.needs != first.needs for part in others):
             self._refuse(expr)
@@ -324,7 +324,7 @@ class _Rewriting:
         return _if_absent(part, _NONE)
 
     def _unpackable(self, part: _Part, count: int) -> ir.Expr:
-        """The part as so many values: each None where it is absent."""
+        """The part as a number of values: each None where it is absent."""
         if self._is_there(part):
             return part.expr
         return _if_absent(part, ir.Sequence((_NONE,) * count))

@@ -209,7 +209,7 @@ class _Body:
         return tuple(made_once(formulas, kinds, resolver))
 
     def _unimplemented(self) -> Iterator[str]:
-        """Raise where somebody asks for a gradient that nobody has written."""
+        """Raise where a gradient is needed that the table has no formula for."""
         for position, name in enumerate(self.wanted):
             rule = self.op.rule(name)
             if isinstance(rule, NotImplementedYet):
@@ -219,7 +219,7 @@ class _Body:
                 yield f"    raise no_derivative({', '.join(map(repr, words))})"
 
     def _open(self) -> Iterator[str]:
-        """The gradients of several outputs, by name; None for those that nobody used."""
+        """The gradients of several outputs, by name; None for unused ones."""
         if not has_several_outputs(self.op) or not self.plan.formulas:
             return
         read = set().union(*(free_names(rule.block) for _, rule in self.plan.formulas))
@@ -234,7 +234,7 @@ class _Body:
             yield "grads = grad"
 
     def _gradient(self, names: tuple[str, ...], formula: Formula) -> Iterator[str]:
-        """One formula, under the condition that somebody asked for what it gives."""
+        """One formula, under the condition that its gradient is needed."""
         needs = " or ".join(f"needs[{self.wanted.index(name)}]" for name in names)
         partial = (s for s in self.plan.saved if not set(self.wanted) <= set(s.wanted_by))
         body = self._load_all(s for s in partial if set(names) & set(s.wanted_by))
@@ -256,7 +256,7 @@ class _Body:
         test = shape
         if may_be_none or has_several_outputs(self.op):
             test = f"grad_{name} is not None and {shape}"
-        if is_joint:  # computed also where nobody asked for it, and so nothing was kept
+        if is_joint:  # computed also where it is not needed, and so nothing was saved
             yield f"if not needs[{self.wanted.index(name)}]:"
             yield f"    grad_{name} = None"
         reduce = "reduce_to_differentiable" if self.on_tensors else "reduce_to"

@@ -1,7 +1,7 @@
 """Tell the files that the generator may replace: those that it wrote, as it wrote them.
 
 Every generated file begins with a line that says what it was generated from, with a digest of its
-name and its text. A file without that line is somebody's own; one whose digest does not fit has
+name and its text. A file without that line was written by hand; one whose digest does not fit has
 been edited since. Neither is ever overwritten or removed unasked.
 """
 
@@ -23,7 +23,7 @@ _COMPILED = re.compile(r"\w+\.[a-z]+-?\d+[-\w.]*\.pyc(\.\d+)?")
 CACHE = "__pycache__"
 
 MOST_NAMED = 5
-"""So many files are named in a message."""
+"""Largest number of files that a message names."""
 
 
 class Refusal(Exception):

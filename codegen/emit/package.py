@@ -78,7 +78,7 @@ class _Draft:
 class PackageBuilder:
     """Renders every op of a table; `base` holds the ops of the packages it builds on.
 
-    A package with a base is one of somebody's own: it has a stamp, and may have kernels.
+    A package with a base is a user's: it has a stamp, and may have kernels.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What several places of the gradients compute alike is computed once, and has a name.
+"""Common subexpressions of the gradients, each computed once under a name.
 
 Derived formulas say everything where it stands: `tanh(x / width)` may be in both gradients, and
 twice in one. Arrays are not compiled, so each would be an array of its own.

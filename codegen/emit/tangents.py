@@ -126,7 +126,7 @@ class _Body:
         return [*lines, f"return {answer}"]
 
     def _refusals(self) -> Iterable[str]:
-        """Raise where somebody asks for a derivative that nobody has written, or means."""
+        """Raise where a derivative is needed that has no formula, or no meaning."""
         for param in self._op.signature.tensor_params:
             rule = self._op.rule(param.name)
             if isinstance(rule, Constant):

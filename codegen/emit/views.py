@@ -131,7 +131,7 @@ class ResultTypeView:
     op: str
     fields: tuple[str, ...]
     shown: str
-    """What its repr begins with."""
+    """Start of its repr."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class SiblingView:
 
     @property
     def path(self) -> str:
-        """As `import_module` takes it."""
+        """Return the path of a module as `import_module` takes it."""
         return f".{self.family}" if self.package == "." else f"{self.package}.{self.family}"
 
 

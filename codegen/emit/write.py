@@ -84,7 +84,7 @@ _ANOTHER = "take an absent or empty folder, or one that was generated before"
 
 
 def _check_parents(target: Path) -> None:
-    """An absent target can be made: what lies above it is a folder that can be written to."""
+    """An absent target can be made: its parent is a folder that can be written to."""
     for parent in target.parents:
         if parent.is_dir():
             if not os.access(parent, os.W_OK):
@@ -125,7 +125,7 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _swap(target: Path, staging: Path, source: str, discarded: Collection[str]) -> None:
-    """Let the two change places, and back again if somebody has put something of theirs there."""
+    """Let the two change places, and back again if another process has written there."""
     if not target.exists():
         os.rename(staging, target)
         return

@@ -52,7 +52,7 @@ _ATTRIBUTES_BY_OPS = {
     "imag": "write `imag(x)`",
     "size": "write `numel(x)`",
 }
-"""What the attributes of tensors are in formulas."""
+"""Formula functions for the attributes of tensors."""
 
 _MAX_TREE_DEPTH = 120
 _MAX_INT = 10**30

@@ -17,7 +17,7 @@ from .subjects import Subject
 Array: TypeAlias = np.ndarray[Any, Any]
 
 Quantity: TypeAlias = tuple[str, By]
-"""How a value was computed (`forward`, `VJP`, `JVP`, `second`), and of which derivative it is."""
+"""Kind of a value (`forward`, `VJP`, `JVP`, `second`), and the derivative that it belongs to."""
 
 
 def computed(
@@ -68,7 +68,7 @@ def _backward(
 
 
 def _worse(first: Array, second: Array) -> Array:
-    """Of two results that ought to be equal the one that is not finite, if one is not."""
+    """Return the first of two results that ought to be equal which is not finite, if one is not."""
     return np.where(np.isfinite(first), second, first)
 
 

@@ -161,7 +161,7 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "sp.ndtri": lambda x: sqrt(2) * erfinv(2 * x - 1),
     "sp.xlog1py": lambda x, y: x * log(1 + y),
 }
-"""What definitions call, as functions of numbers, beside what every reading of sympy's knows."""
+"""Functions of numbers that definitions call, beside those that sympy knows."""
 
 
 _DEFINITIONS: Final[Mapping[str, Callable[..., Any]]] = {

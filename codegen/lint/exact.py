@@ -26,13 +26,13 @@ _LARGE = mpmath.mpf(10) ** 6
 _FEWEST, _MORE = 50, 60
 _DIGITS = (200, 700, 1500)
 _ENOUGH_FOR_ZERO = 700
-"""So many digits tell a number next to nothing, 1e-330, from the rounding of its terms."""
+"""Digits that tell a number next to nothing, 1e-330, from the rounding of its terms."""
 _AGREEMENT = mpmath.mpf("1e-20")
 _NOTHING = mpmath.mpf("1e-330")
 _BESIDE = mpmath.mpf("1e-60")
-"""So near to a removable singularity a function has its limit."""
+"""Distance to a removable singularity at which a function has its limit."""
 _POLE = mpmath.mpf("1e20")
-"""What is larger there is a pole."""
+"""Size above which the value there counts as a pole."""
 
 
 class Exact:
@@ -65,7 +65,7 @@ class Exact:
 
     @property
     def derivatives(self) -> tuple[By, ...]:
-        """What there is to evaluate, the value itself (of no derivative) first."""
+        """List the quantities to evaluate, the value itself (of no derivative) first."""
         return tuple(self._expressions)
 
     def singularities(self) -> list[float]:
@@ -208,7 +208,7 @@ def _polygamma(order: int, x: Any) -> Any:
 
 
 _FUNCTIONS = [{"polygamma": _polygamma, "erfc_of": mpmath.erfc}, "mpmath"]
-"""What expressions are evaluated by."""
+"""Evaluators of expressions."""
 
 
 _FAR_FOR_POLYGAMMA: Final = 10

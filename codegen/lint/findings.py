@@ -1,4 +1,4 @@
-"""What a sweep has found, as located diagnostics and as data."""
+"""Results of a sweep, as located diagnostics and as data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Advice:
     after: int
     """The number of points at which digits are lost, before and after."""
     status: str
-    """How the rewritten formulas were proved."""
+    """Kind of proof of the rewritten formulas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Finding:
         return f"write `{texts}` ({self.advice.status} equal; then {left})"
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it: numbers that JSON lacks are texts."""
+        """Return the finding as JSON data; numbers that JSON lacks are strings."""
         advice = self.advice
         return {
             "op": self.subject.label,

@@ -23,7 +23,7 @@ BOUNDS: Final = {"float32": 2e-6, "float64": 1e-12}
 """The largest relative error that counts as none, by dtype."""
 
 _KEPT = 5
-"""So many of the worst points of a quantity are kept."""
+"""Number of the worst points of a quantity that are kept."""
 
 
 @dataclass(frozen=True, slots=True)

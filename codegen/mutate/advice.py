@@ -47,7 +47,7 @@ def unadvised(failure: ProofFailure) -> SpecError:
 
 
 def helps(failure: ProofFailure, package: str) -> Iterator[tuple[str, str]]:
-    """What helps with each of the first failures, and the op that it is about."""
+    """Advise on each of the first failures, with the op that it is about."""
     for op, verdict in failure.failures[:MOST_FAILURES]:
         found = _with_advice(op, verdict, failure, package).counterexample
         if found is not None and found.suggestion:

@@ -34,7 +34,7 @@ class Outcome:
     reason: str
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the trial as data for JSON."""
         mutant = self.mutant
         return {
             "op": mutant.original,

@@ -24,7 +24,7 @@ _FUNCTIONS = {
         *("asin", "acos", "atan", "atan2", "asinh", "acosh", "atanh", "loggamma", "polygamma"),
     )
 }
-"""What the expressions of a counterexample may call; of others there is no picture."""
+"""Functions that expressions of a counterexample may call; others have no picture."""
 
 
 def drawing(found: Counterexample, table: Table) -> str:
@@ -54,7 +54,7 @@ def _expression(text: str, point: dict[str, Any], along: str, table: Table) -> A
 
 
 def _reach(at: float) -> float:
-    """How far to each side: not over zero, where most comparisons change."""
+    """Distance to each side: not over zero, where most comparisons change."""
     return 0.95 * abs(at) if at else 1.0
 
 

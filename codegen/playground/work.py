@@ -32,7 +32,7 @@ MOST_OPS = 8
 
 
 def answer(text: str) -> dict[str, Any]:
-    """What the generator says of a spec: mistakes, a refutation with its picture, or a proof."""
+    """Check a spec: return mistakes, a refutation with its picture, or a proof."""
     with tempfile.TemporaryDirectory(prefix="gradspec-playground-") as folder:
         spec = Path(folder) / _FILE
         spec.write_text(text, encoding="utf-8")

@@ -94,7 +94,7 @@ class PythonRenderer:
         return f"{left} {node.op} {right}", COMPARE
 
     def render_logic(self, node: ir.Logic) -> tuple[str, int]:
-        # Parentheses around `and` inside `or`: nobody should have to know which binds tighter.
+        # Parentheses around `and` inside `or`: readers need not know which binds tighter.
         operands = (self.render(operand, NOT) for operand in node.operands)
         return f" {node.op} ".join(operands), OR if node.op == "or" else AND
 
@@ -138,7 +138,7 @@ class PythonRenderer:
                 case ir.If(test, then, otherwise):
                     rest = statements[position + 1 :]
                     if _returns(then) or _returns(otherwise):
-                        # What follows belongs to the branch that goes on: no early return needed.
+                        # What follows belongs to the other branch: no early return needed.
                         then = then if _returns(then) else then + rest
                         otherwise = otherwise if _returns(otherwise) else otherwise + rest
                         rest = ()

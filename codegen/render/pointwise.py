@@ -1,4 +1,4 @@
-"""Which forwards treat every element by itself."""
+"""Choose the forwards that are elementwise."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ class LatexRenderer(PythonRenderer):
 
 
 _ACCENTS: dict[str, Callable[[str], str]] = {"t": r"\dot{{{}}}".format, "p": "{}".format}
-"""How the tangent of an argument is written, and its primal."""
+"""Notation of the tangent of an argument, and of its primal."""
 
 
 def _environment(name: str, rows: list[str]) -> str:

@@ -115,7 +115,7 @@ class SympyReader:
         return found
 
     def _statements(self, statements: tuple[ir.Stmt, ...], known: dict[str, Any]) -> Any:
-        """What statements return; None if they do not."""
+        """Translate statements; return their value, or None if they return none."""
         for statement in statements:
             match statement:
                 case ir.Assign(targets=(name,), value=value):

@@ -1,4 +1,4 @@
-"""Which tensor arguments of an op are data, as indices and masks are: no derivative is meant."""
+"""Tensor arguments of an op that are data, as indices and masks are: they have no derivative."""
 
 from __future__ import annotations
 

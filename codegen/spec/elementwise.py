@@ -1,4 +1,4 @@
-"""Whether ops work on each element alone: by what their entries declare, and by definition."""
+"""Find ops that are elementwise: by what their entries declare, and by definition."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _is_elementwise(node: Node, table: Table, above: frozenset[str] = frozenset(
 def is_elementwise_call(
     function: str, count: int, table: Table, above: frozenset[str] = frozenset()
 ) -> bool:
-    """Return whether a function of so many arguments computes element by element."""
+    """Return whether a function with that number of arguments computes element by element."""
     if "." in function:
         known = primitives().get(function)
         is_known = known is not None and known.is_elementwise

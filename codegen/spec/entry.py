@@ -408,7 +408,7 @@ class _EntryReader:
         return tuple(found)
 
     def _of_target(self, framework: str) -> list[tuple[str, Located]]:
-        """What an entry says of one framework."""
+        """Settings of an entry for one framework."""
         node = self._mapping.get(framework)
         told = None if node is None else read_mapping(framework, node, self._report)
         known = ["custom_op", "kernel"] if framework == "torch" else ["kernel"]

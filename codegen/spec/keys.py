@@ -230,7 +230,7 @@ KEYS = (
     Key(
         "layout",
         "the order in memory of the result, where PyTorch has one that does not follow from the "
-        "formula: `rows` (row-major), or the tensor argument in whose order it lies; a list for "
+        "formula: `rows` (row-major), or the tensor argument whose order it has; a list for "
         "several outputs",
         _NAMES,
     ),

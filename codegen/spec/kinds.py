@@ -1,5 +1,4 @@
-"""What the parts of a formula certainly are (a tensor, a number, a text), and uses that no such
-value has."""
+"""Kinds of the parts of a formula (a tensor, a number, a text), and uses they do not have."""
 
 from __future__ import annotations
 
@@ -64,7 +63,7 @@ _NOT_FOR = {
     (Kind.TEXT, False): tuple(kind for kind in Kind if kind not in (Kind.TEXT, Kind.DTYPE)),
     (Kind.DTYPE, False): tuple(kind for kind in Kind if kind not in (Kind.TEXT, Kind.DTYPE)),
 }
-"""What no argument can be, by the kind of its type, alone or in a list."""
+"""Kinds that an argument cannot have, by the kind of its type, alone or in a list."""
 
 _COUNTS = ("len", "numel", "int", "float")
 
@@ -115,7 +114,7 @@ class Kinds:
                 self._names[name] = kind
 
     def of(self, expr: Expr) -> Kind | None:
-        """What an expression certainly is; None where that is open."""
+        """Infer the kind of an expression; None where that is open."""
         match expr:
             case Const(bool()):
                 return Kind.FLAG
@@ -276,7 +275,7 @@ def _of_arithmetic(
 
 
 _WHOLE_TEXTS: Final = "texts are compared as a whole: `reduction in ('mean', 'sum')`"
-"""Of words that formulas mention every one is tried, of their parts none."""
+"""Words that formulas mention are all tried; their parts are not."""
 
 _LARGEST: Final = {"int8": 127, "uint8": 255, "int16": 32767}
 """Numbers that tensors may have more elements than."""

@@ -87,7 +87,7 @@ class Output:
     name: str
     type: Type
     written: str = ""
-    """As for a parameter."""
+    """Dtypes of an output, as for a parameter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ class OpSpec:
     custom_op: bool = False
     """True if PyTorch is to take the op for a whole, registered with `torch.library`."""
     target_kernels: tuple[TargetKernel, ...] = ()
-    """What computes the op in frameworks, where the entry names it."""
+    """Functions that compute the op in frameworks, where the entry names them."""
     unproved: tuple[tuple[Formula, str], ...] = ()
     """`(condition, reason)` for calls at which the gradients are not the derivatives."""
     accuracy: tuple[tuple[Formula, str], ...] = ()
@@ -292,7 +292,7 @@ class OpSpec:
     """Python operators on `Tensor` that this op answers, e.g. `__mul__`."""
     aliases: tuple[str, ...] = ()
     copy_doc: str = ""
-    """Of a view: what the op does that copies its elements, `permute_copy`; empty for none."""
+    """Name of the op that copies the elements of this view, `permute_copy`; empty for none."""
     node: str = ""
     """The name of the node, where PyTorch's does not follow from the op's."""
     proof: str = "symbolic"
@@ -338,7 +338,7 @@ class OpSpec:
 
     @property
     def recorded_params(self) -> tuple[str, ...]:
-        """Arguments that gradients may be asked of: with a formula, or nobody has written one."""
+        """Arguments that gradients may be asked of: with a formula, or without one so far."""
         rules = Formula | Auto | NotImplementedYet
         return tuple(
             p.name for p in self.signature.tensor_params if isinstance(self.rule(p.name), rules)
@@ -355,7 +355,7 @@ class OpSpec:
         )
 
     def target_kernel(self, framework: str) -> TargetKernel | None:
-        """What computes the op in a framework, if the entry names it."""
+        """Return the function that computes the op in a framework, if the entry names it."""
         return next((k for k in self.target_kernels if k.framework == framework), None)
 
     def rule(self, param: str) -> Rule | None:

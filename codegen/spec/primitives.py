@@ -66,7 +66,7 @@ def code_facts() -> CodeFacts:
 
 @dataclass(frozen=True, slots=True)
 class DerivationFacts:
-    """What a derivation by steps has to know of ops, by their names."""
+    """Facts about ops that a derivation by steps needs, by their names."""
 
     making_real: frozenset[str]
     making_complex: frozenset[str]

@@ -227,7 +227,7 @@ _WRITTEN_OTHERWISE = {
 
 
 def _instead(function: str, functions: Functions) -> str:
-    """What to write for a function that is none: its name in a namespace, or a like one."""
+    """Suggest a replacement for an unknown function: its name in a namespace, or a similar one."""
     known = functions.names()
     for space in ("linalg", "special", "fft"):
         if (name := f"{space}_{function}") in known:

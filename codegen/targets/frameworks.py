@@ -116,7 +116,7 @@ class Framework:
     is_float: Spelling | None = None
     """The test for tensors of real floats, where that is worth while before promotion."""
     requires_grad: Spelling | None = None
-    """The test whether somebody asks for a gradient, where that can be told."""
+    """The test whether a gradient is needed, where that can be told."""
 
     def op(self, op: OpSpec, called: str, given: frozenset[str] = frozenset()) -> Spelling | None:
         """The framework's own function for an op that is called by this name, with arguments."""

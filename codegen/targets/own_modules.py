@@ -19,7 +19,7 @@ from ..spec.model import OpSpec, TargetKernel
 from .frameworks import FRAMEWORKS, Framework
 
 _DYNAMIC = frozenset({"globals", "__getattr__", "exec", "setattr"})
-"""Where a module's text has one of these words, names may come from elsewhere."""
+"""Words in a module's text that mean that names may come from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ def look_for_kernels(
         if isinstance(problem, Diagnostic):
             missing.append(problem)
         elif problem:
-            unknown.append(f"`{op.name}`: nobody has looked for `{kernel.function}`: {problem}")
+            unknown.append(f"`{op.name}`: `{kernel.function}` was not looked for: {problem}")
     return Looked(tuple(missing), tuple(unknown))
 
 
 def _problem(
     kernel: TargetKernel, framework: Framework, folders: Sequence[Path]
 ) -> Diagnostic | str:
-    """What is wrong with a kernel, or why that is not known; an empty text if it is there."""
+    """Describe what is wrong with a kernel, or why that is unknown; empty if it is there."""
     module, _, name = kernel.function.rpartition(".")
     root = module.partition(".")[0]
     try:
@@ -77,7 +77,7 @@ def _problem(
 
 
 def _found(module: str, folders: Sequence[Path]) -> ModuleSpec | None:
-    """Where a module is; its parents are not imported, as `find_spec` would do."""
+    """Locate a module; its parents are not imported, as `find_spec` would do."""
     root, *others = module.split(".")
     found = PathFinder.find_spec(root, [str(folder) for folder in folders])
     if found is None or (found.loader is None and not others):  # a folder is no module

@@ -72,7 +72,7 @@ class FrameworkPackage:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Sentences about functions of the user's of which nobody knows whether they are there."""
+        """Warnings about functions of the user's that could not be looked for."""
         return self._looked.unknown
 
     def files(self, proofs: Mapping[str, Entry]) -> dict[str, str]:
@@ -85,7 +85,10 @@ class FrameworkPackage:
         used = set().union(*map(used_names, marked.values()))
         self._naming = Naming((*self._table.ops, *self._borrowed), used)
         files = self._modules(proofs)
-        support = self._header(f"What the ops of this package share; it needs {self._title} alone.")
+        title = self._title
+        support = self._header(
+            f"Functions that the ops of this package share; they need {title} alone."
+        )
         files[f"{_SUPPORT}.py"] = template(f"{self._framework.name}_support.py.j2").render(
             header=support
         )

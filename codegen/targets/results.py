@@ -1,7 +1,7 @@
-"""What `forward` returns to PyTorch: tensors of its own, no arguments and no views.
+"""Results of `forward` for PyTorch: new tensors, neither arguments nor views.
 
 PyTorch keeps no rule of an `autograd.Function` for an argument that comes back. Of a view, even of
-a value that nobody else knows, it wants tangents with the same strides, and refuses to change it
+a value without another reference, it wants tangents with the same strides, and refuses to change it
 in place.
 """
 

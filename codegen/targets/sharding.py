@@ -1,4 +1,4 @@
-"""How a whole op may be split among devices, by its batching rules.
+"""Ways to split a whole op among devices, by its batching rules.
 
 A batching rule that is proved says that the op, called on stacked examples, gives the stacked
 results. So it says that examples may be computed apart: on several devices.
@@ -26,7 +26,7 @@ class ShardedOp:
 
     module: str
     function: str
-    """What is registered, in its module."""
+    """Names that are registered, in its module."""
     definition: str
     """The class that computes it by its formula."""
     examples: tuple[tuple[int, ...], ...]

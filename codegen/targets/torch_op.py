@@ -69,7 +69,7 @@ class TorchOp:
     registered: str
     """The name that PyTorch knows it by then."""
     compute: tuple[str, ...]
-    """What computes it then."""
+    """Function that computes it then."""
     handed: str
     """The arguments of the classes, as they are handed on."""
     kernel_import: str
@@ -360,7 +360,7 @@ class _Builder:
             yield line
         safe = self._safe_gradients()
         if [formula.block for _, formula in safe] != [f.block for _, f in self.gradients]:
-            yield "if not is_grad_enabled():  # nobody differentiates this again"
+            yield "if not is_grad_enabled():  # not differentiated again"
             plain = self._made_once(self.gradients)
             yield from ("    " + line for line in self._backward_by(plain))
         yield from self._backward_by(self._made_once(safe))
@@ -471,7 +471,7 @@ class _Builder:
         return "({})" + f".sum_to_size({self._attribute(f'{name}_shape')})"
 
     def _without_rule(self) -> Iterator[str]:
-        """Raise where somebody asks for a gradient that nobody has written."""
+        """Raise where a gradient is needed that the table has no formula for."""
         for param in self.params:
             rule = self.op.rule(param.name)
             if isinstance(rule, NotImplementedYet):

@@ -122,7 +122,7 @@ def step_times(models: list[nn.Module], x: Tensor, turns: int = 40) -> list[floa
 
 
 def work(rank: int, meeting_place: str, backend: str) -> None:
-    """What one process does; the first one reports."""
+    """Run one process; the first one reports."""
     torch.set_num_threads(1)
     dist.init_process_group(
         "gloo", init_method=f"file://{meeting_place}", rank=rank, world_size=PROCESSES

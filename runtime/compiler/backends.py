@@ -1,4 +1,4 @@
-"""Which backend builds programs."""
+"""Choice of the backend that builds programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Backend:
 
     name: str
     shared: Any = None
-    """What programs that differ by a size only have in common of what is built for them."""
+    """Parts of a build that programs share which differ by a size only."""
 
     def for_sizes(self) -> Backend:
         """Return the same backend for programs that differ by a size only."""

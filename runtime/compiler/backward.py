@@ -56,7 +56,7 @@ class CompiledFunctionBackward(Node):
             results[place].grad_node = OutputNode(self, nr) if self.has_several_outputs else self
 
     def watch(self, tensor: Tensor, what: str) -> None:
-        """Refuse to run once a tensor was written to on whose memory a saved value lies."""
+        """Refuse to run once memory of a saved value was written to."""
         alias = own_alias(tensor)
         self._versions.append((tensor.array, alias, alias.version, what))
 

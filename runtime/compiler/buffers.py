@@ -1,4 +1,4 @@
-"""Where results lie: a step writes into memory that nothing reads any more, if some fits."""
+"""Reuse of memory: a step writes into a buffer that nothing reads any more, if one fits."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ capturing: Final = threading.RLock()
 
 
 class _Thread(threading.local):
-    """What a thread is doing."""
+    """State of a thread."""
 
     tape: Tape | None = None
 

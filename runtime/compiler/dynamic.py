@@ -34,7 +34,7 @@ SMALLEST: Final = 2
 _SIZES: Final[tuple[int, ...]] = (53, 58, 72)
 """Sizes of the captures: they differ by 2, 3 and 4 in the rest of a division."""
 _APART: Final = 36
-"""What is added to them until no tensor has such a length."""
+"""Step that is added to them until no tensor has such a length."""
 
 
 @dataclass
@@ -50,9 +50,9 @@ class Family:
     trace: Trace | None = None
     """None where each size has a capture of its own."""
     why: str = ""
-    """Why that is."""
+    """Reason for that."""
     is_told: bool = False
-    """Whether the user was warned of it."""
+    """True once the user was warned of it."""
     conditions: list[Condition] = field(default_factory=list)
     has_grad: list[bool] = field(default_factory=list)
 

@@ -114,7 +114,7 @@ def disable(
 
 
 def is_compiling() -> bool:
-    """Whether a function is being captured by this thread."""
+    """Return whether a function is being captured by this thread."""
     return thread.tape is not None
 
 

@@ -1,4 +1,4 @@
-"""What a capture refuses, and where in the user's program that is."""
+"""Errors of a capture, with the line of the user's program that causes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def refusal(what: str, instead: str) -> CaptureError:
 
 
 def current_place() -> Place:
-    """Where the call comes from: the op or node that runs, and the user's line."""
+    """Find the origin of a call: the op or node that runs, and the user's line."""
     frame: FrameType | None = sys._getframe(1)
     op = ""
     while frame is not None:

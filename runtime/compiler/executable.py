@@ -22,7 +22,7 @@ class Gradients:
 
     program: Program
     saved: tuple[int, ...]
-    """Which of the saved values it takes, in order; the cotangents follow."""
+    """Indices of the saved values that it takes, in order; the cotangents follow."""
     places: tuple[int, ...]
     """For each gradient that it returns, the position among the inputs that require grad."""
     run: Run | None = None
@@ -49,7 +49,7 @@ class Executable:
         """The positions of the inputs that are written to."""
         is_random = any(step.function == "array.draw" for step in self.forward.steps)
         self.is_repeatable = not self.written and not is_random
-        """Whether the function may be called again on the same arguments."""
+        """True if the function may be called again on the same arguments."""
         known = self.trace
         replaced = {*(nr for nr, _ in known.new_grads), *known.cleared_grads}
         self.freed_grads = tuple(sorted(replaced - set(known.read_grads)))

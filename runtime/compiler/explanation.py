@@ -22,7 +22,7 @@ from .steps import function_of
 
 @dataclass(frozen=True)
 class Timing:
-    """How long a step took: the least of several runs, in seconds."""
+    """Time a step: the least of several runs, in seconds."""
 
     step: Step
     seconds: float
@@ -51,14 +51,14 @@ class ProgramReport:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What `gs.compiler.explain` found; printing it shows all of it."""
+    """Findings of `gs.compiler.explain`; printing it shows all of them."""
 
     forward: ProgramReport
     backward: ProgramReport | None
     saved: tuple[Value, ...]
-    """What a call keeps for its backward pass."""
+    """Values that a call saves for its backward pass."""
     guards: tuple[str, ...]
-    """What is looked at before every call, besides the arguments."""
+    """Guards: conditions that are checked before every call, besides the arguments."""
 
     @property
     def saved_bytes(self) -> int:

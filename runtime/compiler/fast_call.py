@@ -24,13 +24,13 @@ from .sources import Guard
 FastCall: TypeAlias = Callable[..., Any]
 
 MISSED: Final = object()
-"""What the function answers where the program does not fit the call."""
+"""Answer of the function where the program does not fit the call."""
 _ENDS: Final[dict[type, tuple[str, str]]] = {
     list: ("[", "]"),
     tuple: ("(", ",)"),
     dict: ("{", "}"),
 }
-"""What an expression of a structure begins and ends with."""
+"""First and last characters of an expression of a structure."""
 FREES_FROM: Final = 1 << 16
 """Elements of new gradients from which those before are let go of first, which takes a moment."""
 _CONSTANTS: Final = (bool, int, str, type(None))
@@ -79,7 +79,7 @@ class _Writer:
     def __init__(self) -> None:
         self.tests: list[str] = []
         self.layouts: list[str] = []
-        """Of arrays, which a C program tests itself."""
+        """Checks of arrays, which a C program does itself."""
         self.guards: list[tuple[str, str, str]] = []
         """Expressions that are read, what is wrong with them, and the test of a value."""
         self.objects: dict[str, Any] = {
@@ -112,7 +112,7 @@ class _Writer:
         self.add_tensor(f"a{nr}", arg)
 
     def add_tensor(self, name: str, tensor: Tensor) -> None:
-        """Test whether a tensor requires grad as it did, and how it lies in memory."""
+        """Test whether a tensor requires grad as it did, and its layout."""
         is_none = "is None" if tensor.grad_node is not None else "is not None"
         self.tests.append(f"{name}.grad_node {is_none}")
         array = tensor.array

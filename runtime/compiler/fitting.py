@@ -29,7 +29,7 @@ class DiffersError(Exception):
 
 
 class Fitted:
-    """What follows from the size."""
+    """Facts that follow from the size."""
 
     def at(self, size: int) -> Any:
         """Return it for a size."""
@@ -136,7 +136,7 @@ def _laws() -> list[Law]:
 _LAWS: Final = _laws()
 
 _FACTORS: Final = 1024
-"""How many elements an example may have of which there is a mean, and one more."""
+"""One more than the largest number of elements of an example with a mean."""
 
 
 class Fitting:
@@ -147,7 +147,7 @@ class Fitting:
         self.values: dict[Value, tuple[Value, tuple[Value, ...]]] = {}
         """For the values of the first structure, those of the fitted one, and of all found."""
         self.place = Place()
-        """Of the step that is being fitted."""
+        """Position of the step that is being fitted."""
 
     def fit(self, *found: Any) -> Any:
         """Return the structure that is each of those found at its size."""

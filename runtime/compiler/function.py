@@ -152,7 +152,7 @@ class CompiledFunction:
             self._fast = len(args), entry.fast_call
 
     def options(self) -> tuple[Any, ...]:
-        """What it was made with beside the function."""
+        """Return the options that it was made with."""
         return Backend(self.backend.name), self.fullgraph, self.check, self.dynamic
 
     def entry_for(self, *args: Any, **kwargs: Any) -> Entry:

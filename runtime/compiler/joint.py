@@ -26,7 +26,7 @@ from .tape import Tape
 
 @dataclass(frozen=True)
 class Result:
-    """What stands in place of a tensor in the structure that a function returns."""
+    """Placeholder of a tensor in the structure that a function returns."""
 
     number: int
     """Its position among the distinct tensors that are returned."""
@@ -34,7 +34,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Given:
-    """What stands in place of a tensor that the function returns as it got it."""
+    """Placeholder of a tensor that the function returns as it got it."""
 
     number: int
     """Its position among the tensors that are inputs."""
@@ -42,7 +42,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Detached:
-    """What stands in place of a tensor that is `detach()` of one that the function got."""
+    """Placeholder of a tensor that is `detach()` of one that the function got."""
 
     number: int
     """The position of that one among the tensors that are inputs."""
@@ -67,12 +67,12 @@ class Trace:
     program: Program
     """Without cotangents among its inputs; the results, then new gradients, are its outputs."""
     structure: Any
-    """What the function returns; for tensors `Result`, `Given` and `Detached` stand in it."""
+    """Structure that the function returns; `Result`, `Given` and `Detached` stand for tensors."""
     result_count: int
     differentiable: tuple[int, ...]
     """The results that require grad."""
     is_freed: bool
-    """Whether the function itself has run their backward pass, and kept nothing for another."""
+    """True if the function itself ran their backward pass, and saved nothing for another."""
     leaves: tuple[int, ...]
     """The inputs that require grad."""
     backwards: list[Backward]

@@ -1,4 +1,4 @@
-"""What was built or written for programs before, in files that later processes take.
+"""Cache of what was built or written for programs, in files that later processes read.
 
 These lie in `gradspec/programs` of the user's cache directory ($XDG_CACHE_HOME, or ~/.cache), which
 only the user may read and write. The folder of a file is named by the hash of all that it depends

@@ -29,7 +29,7 @@ _SUMS: Final = vars(summation)
 
 @dataclass(frozen=True)
 class Condition:
-    """What the function has asked of the size, and was answered."""
+    """Questions of the function about the size, with their answers."""
 
     holds: Callable[[int], bool]
     answer: bool
@@ -38,12 +38,12 @@ class Condition:
 
 @dataclass
 class Watch:
-    """What a capture at one size finds out about how the function uses the size."""
+    """Constraints that a capture at one size finds in the function's use of that size."""
 
     size: int
     conditions: list[Condition] = field(default_factory=list)
     leaks: list[tuple[str, Place]] = field(default_factory=list)
-    """What makes a number of the size whose use cannot be seen."""
+    """Operations whose use of the size as a number cannot be followed."""
 
     def length(self, value: int) -> int:
         """Return a length of a shape: one that follows from the size if it is a multiple of it."""

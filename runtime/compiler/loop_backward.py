@@ -42,11 +42,11 @@ class Backward:
     """The backward pass of a round, as values."""
 
     cotangents: tuple[Value, ...]
-    """Of the next states and results that require grad, in order."""
+    """Numbers of the next states and results that require grad, in order."""
     grads: tuple[Value | None, ...]
-    """Of the states and of the rows that require grad, and of `edges`."""
+    """Numbers of the states and of the rows that require grad, and of `edges`."""
     edges: tuple[Node, ...]
-    """Where gradients go that are of no state and no row: to what the round reads from outside."""
+    """Destinations of other gradients: values that the round reads from outside."""
 
     @property
     def present(self) -> tuple[Value, ...]:
@@ -102,11 +102,11 @@ class _Cut:
     roots: list[Node]
     """Its roots, which may be ends themselves."""
     edges: dict[tuple[Node, int], Node]
-    """Where it led to, each once."""
+    """Nodes that it led to, each once."""
     ends: list[_End]
-    """What stands there instead."""
+    """Replacement that stands there."""
     before: dict[Node, tuple[Node | None, ...]]
-    """Where each of its nodes led to."""
+    """Former next nodes of each of its nodes."""
 
     def undo(self) -> None:
         """Let the nodes lead where they did."""
@@ -156,7 +156,7 @@ def _plain(array: Any) -> Array:
 
 
 def as_value(tape: Tape, array: Any) -> Value:
-    """Return the value of an array, or of a copy that lies in a row in memory."""
+    """Return the value of an array, or of a contiguous copy."""
     if not array.flags.c_contiguous:
         array = (
             tape.call("array.copy", (array, "C"))

@@ -55,9 +55,9 @@ class Traced:
     arrays: list[Array]
     """Examples of them."""
     differentiable: list[bool]
-    """Which of them require grad."""
+    """Flags of those that require grad."""
     needs: list[bool]
-    """Which of the states require grad."""
+    """Flags of the states that require grad."""
     backward: Backward | None
 
 
@@ -108,7 +108,7 @@ def recorded(
 def recorded_while(
     tape: Tape, body: Callable[[list[Tensor]], list[Tensor]], init: Sequence[Tensor]
 ) -> list[Tensor]:
-    """Return the last states of a loop that goes on while the first state is true.
+    """Return the last states of a loop that runs while the first state is true.
 
     `UnrollError` where a state requires grad: how many rounds there are to go back is not known.
     """
@@ -220,8 +220,9 @@ class Part:
     states: int = 0
     rows: int = 0
     sources: tuple[tuple[str, int], ...] = ()
-    """Which rows it goes through: `row` or `stacked`, and its number among those that the loop
-    takes, or among its results."""
+    """Rows that it goes through: `row` or `stacked`, and its number among those that the loop
+    takes, or among its results.
+    """
 
     def given(self, stacked: Sequence[Value], rows: Sequence[Value]) -> list[Value]:
         """Return the arrays that it goes through, without the cotangents of results."""

@@ -24,7 +24,7 @@ class OptimizedModule(Module):
 
     @property
     def training(self) -> bool:
-        """Whether the module is in training mode."""
+        """Read whether the module is in training mode."""
         return bool(self._original().training)
 
     @training.setter

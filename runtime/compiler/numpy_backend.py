@@ -103,7 +103,7 @@ class _Writer:
         self.functions.append(Function(name, inputs, lines, writes, outputs))
 
     def _written(self, value: Value) -> str:
-        """What is written to an input; a copy of what lies on another input that is written to."""
+        """Name the value written to an input; a copy if it shares memory with another."""
         root = value if value.base is None else value.base
         name = self._value(value)
         return (

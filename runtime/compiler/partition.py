@@ -35,7 +35,7 @@ def read_by(steps: Iterable[Step]) -> list[Value]:
 
 
 def is_view(step: Step) -> bool:
-    """Return whether all that a step makes lies on the memory of what it reads."""
+    """Return whether all results of a step are views of what it reads."""
     return bool(step.outputs) and all(value.base is not None for value in step.outputs)
 
 
@@ -82,7 +82,7 @@ def split(
 
 
 def with_own_outputs(program: Program) -> Program:
-    """Let every output have memory of its own, by a copy of what lies on an input's or another's.
+    """Let every output have memory of its own, by a copy of views of an input or another output.
 
     What the caller does to one result then changes no argument, and no other result.
     """
@@ -99,7 +99,7 @@ def with_own_outputs(program: Program) -> Program:
 
 
 def root_of(value: Value) -> Value:
-    """Return the value that owns the memory that a value lies on."""
+    """Return the value that owns the memory of a value."""
     return value if value.base is None else value.base
 
 

@@ -277,7 +277,7 @@ def _hashable(structure: Any) -> Any:
 
 
 def _is_whole(view: Value) -> bool:
-    """Return whether a view is all of what it lies on, as that is."""
+    """Return whether a view is its whole base, unchanged."""
     base = view.base
     return base is not None and view.offset == 0 and _layout(view) == _layout(base)
 

@@ -54,7 +54,7 @@ class Value:
     strides: tuple[int, ...]
     """Bytes from one element to the next in each dimension, as NumPy counts them."""
     base: Value | None = None
-    """For a view, the value on whose memory it lies, which is no view itself; None otherwise."""
+    """For a view, the value that owns its memory, which is no view itself; None otherwise."""
     offset: int = 0
     """For a view, the bytes from the first element of the base to that of the view."""
 
@@ -85,7 +85,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a step comes from."""
+    """Origin of a step."""
 
     op: str = ""
     """The op or the node that called the function: `mul`, `MulBackward0`; empty if unknown."""
@@ -111,7 +111,7 @@ class Step:
     outputs: tuple[Value, ...] = ()
     """The arrays that the call returns, in order; there are none for an assertion."""
     is_tuple: bool = False
-    """Whether the call returns a tuple, or a list, of the outputs instead of the only one."""
+    """True if the call returns a tuple, or a list, of the outputs instead of the only one."""
     place: Place = field(default_factory=Place)
 
     @cached_property
@@ -131,7 +131,7 @@ class Program:
     """Arrays that are the same at every call, and must not be written to."""
     steps: tuple[Step, ...]
     outputs: tuple[Value, ...]
-    """What is returned, in order; may hold inputs, constants, views, and a value twice."""
+    """Values that are returned, in order; may hold inputs, constants, views, and a value twice."""
     writes: tuple[tuple[Value, Value], ...] = ()
     """Pairs of an input and of the value, of the same shape and dtype, that is to be copied into
     its array after the last step. A pair's value may lie on the memory of another pair's input, so
@@ -140,7 +140,7 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """What a step `array.loop` repeats, with a state that each round hands to the next."""
+    """Body of a step `array.loop`, with a state that each round hands to the next."""
 
     body: Program
     """One round. Its inputs are the states, a row of each array that is gone through, and what is
@@ -149,11 +149,11 @@ class Loop:
     length: int | None
     """The number of rounds, one at least; None for as many as the first state is true."""
     states: int
-    """How many states there are."""
+    """Number of states."""
     rows: int
-    """How many arrays it goes through."""
+    """Number of arrays that it iterates over."""
     is_reversed: bool = False
-    """Whether the last row comes first."""
+    """True if the last row comes first."""
 
 
 def walk(structure: Any) -> Iterator[Value]:

@@ -56,12 +56,12 @@ class Recorder(np.ndarray[Any, Any]):
     tape: Tape
     _storage: Storage | None = None
     views: tuple[View, ...] = ()
-    """How it is made from the array that owns its memory; empty for that array itself."""
+    """View that makes it from the array that owns its memory; empty for that array itself."""
     value: Value
     version: int
     """The version of the storage for which `value` holds."""
     is_number = False
-    """Whether it takes part in computations as a Python number does: it decides on no dtype."""
+    """True if it takes part in computations as a Python number does: it decides on no dtype."""
 
     def __array_finalize__(self, origin: Any) -> None:
         """Remember where an array comes from that NumPy made without telling anybody."""
@@ -80,7 +80,7 @@ class Recorder(np.ndarray[Any, Any]):
 
     @property
     def storage(self) -> Storage:
-        """The memory that it lies in."""
+        """Its memory."""
         if self._storage is None:
             self._find_storage()
             assert self._storage is not None

@@ -1,4 +1,4 @@
-"""What a function reads besides its arguments: tensors of closures, modules and optimizers.
+"""Sources of a function besides its arguments: tensors of closures, modules and optimizers.
 
 Tensors become inputs by reference. What else is found, Python's numbers and texts, which objects
 there are and where, is taken for constant: a `Guard` for each says so, and is looked at before
@@ -30,7 +30,7 @@ _MISSING: Final = object()
 
 @dataclass(frozen=True)
 class Place:
-    """Where something is found."""
+    """Path to a value."""
 
     how: str
     """`item` of a holder by a key, content of a `cell`, `length`, `attribute`, or the object

@@ -155,7 +155,7 @@ def copied(array: Array) -> Array:
 
 
 LIGHT_FROM: Final = 1 << 16
-"""Bytes from which arrays are zeros that nobody has written, while a function is captured."""
+"""Bytes from which arrays are untouched pages of zeros while a function is captured."""
 
 
 def blank(array: Array) -> Array:

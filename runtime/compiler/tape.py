@@ -31,12 +31,12 @@ class Storage:
         self.memory = memory
         self.value = value
         self.depth = depth
-        """Of how many loops the rounds are recorded in which it was made."""
+        """Number of nested loops whose rounds were being recorded when it was made."""
         self.version = 0
-        """How often it was written to."""
+        """Number of writes to it."""
 
     def holds(self, array: Array) -> bool:
-        """Return whether an array lies in this memory."""
+        """Return whether an array is in this memory."""
         return bool(array.size) and np.may_share_memory(self.memory, array)
 
 
@@ -54,7 +54,7 @@ class Tape:
 
     def __init__(self, *, is_light: bool = False) -> None:
         self.is_light = is_light
-        """Whether large arrays are zeros of which only the layout counts, which take no memory."""
+        """True if large arrays are zeros of which only the layout counts, which take no memory."""
         self._rounds: list[Round] = []
         self.inputs: list[tuple[Value, Storage]] = []
         self.constants: dict[int, tuple[Value, Array]] = {}
@@ -121,7 +121,7 @@ class Tape:
 
     @property
     def depth(self) -> int:
-        """Of how many loops, one in another, a round is being recorded."""
+        """Count the nested loops of which a round is being recorded."""
         return len(self._rounds)
 
     @contextmanager

@@ -31,6 +31,6 @@ def numbers_of(tensor: Tensor) -> Any:
 
 
 def as_number(array: Any) -> Any:
-    """Return the only element as a number; one that is recorded goes on to be a part of that."""
+    """Return the only element as a number; a recorded one stays part of the record."""
     recorded = getattr(array, "as_number", None)
     return array.item() if recorded is None else recorded()

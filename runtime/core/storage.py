@@ -149,7 +149,7 @@ def view_kind(tensor: Tensor) -> str | None:
 
 
 def share_memory(tensor: Tensor, other: Tensor) -> None:
-    """`other` lies on the memory of `tensor`, but is no view: it has a history of its own."""
+    """`other` shares the memory of `tensor`, but is no view: it has a history of its own."""
     other.alias = own_alias(tensor)
 
 

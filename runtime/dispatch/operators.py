@@ -91,7 +91,7 @@ _SLOW_PATHS: Final[dict[str, Function]] = {
     "dispatch": _dispatch,
     "_choose_and_remember": _choose_and_remember,
 }
-"""What operators do instead of the functions by these names, which raise TypeError."""
+"""Replacements that operators call for the functions by these names, which raise TypeError."""
 
 
 def are_operands(values: Iterable[object]) -> bool:

@@ -69,7 +69,7 @@ class Constraint:
         return f"{_title(self)}({bounds})"
 
     shows_bounds = True
-    """Whether `repr` has the bounds."""
+    """True if `repr` has the bounds."""
 
 
 def _title(constraint: Constraint) -> str:

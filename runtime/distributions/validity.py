@@ -1,4 +1,4 @@
-"""Whether a condition holds, as distributions ask it of their parameters and values."""
+"""Checks of conditions on the parameters and values of distributions."""
 
 from __future__ import annotations
 

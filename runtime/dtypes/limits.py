@@ -1,4 +1,4 @@
-"""What a dtype can hold, as Python's numbers."""
+"""Limits of a dtype, as Python's numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The amount of freed memory that the process keeps: the C library's default, unless set.
 
 glibc hands memory back to the system as soon as twice the size of the largest block freed so far
-lies idle at the end of the heap; the next array then costs a page fault for every 4 KiB, which is
+is idle at the end of the heap; the next array then costs a page fault for every 4 KiB, which is
 more than adding two arrays of that size. What that is set to concerns the whole process, so it is
 the program's to say.
 """

@@ -29,10 +29,10 @@ class Leaves:
     def __init__(self, tree: Any) -> None:
         self.tree = tree
         self.batches = open_batches()
-        """The calls of `vmap` around: the graph lies below them."""
+        """The calls of `vmap` around: the graph is below them."""
         self.physical = [self._leaf(tensor) for tensor in leaves_of(tree)]
         self.given = with_leaves(tree, [hide(leaf, self.batches) for leaf in self.physical])
-        """What the function is called with."""
+        """Arguments of the function."""
 
     def _leaf(self, tensor: Any) -> Tensor:
         if not isinstance(tensor, Tensor):

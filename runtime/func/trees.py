@@ -25,11 +25,11 @@ CONTAINERS: Final[dict[type, tuple[Apart, Together]]] = {
         lambda items, context: defaultdict(context[0], zip(context[1], items, strict=True)),
     ),
 }
-"""How containers of other types are taken apart, into items and a context, and put together."""
+"""Functions for containers of other types: into items and a context, and back."""
 
 
 def leaves_of(tree: Any) -> list[Any]:
-    """What stands in tuples, lists and dicts, in order; None is no leaf."""
+    """List the leaves of tuples, lists and dicts, in order; None is no leaf."""
     return list(_leaves(tree))
 
 

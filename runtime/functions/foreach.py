@@ -52,7 +52,7 @@ _SCALAR_BOUNDS = {
     "maximum_": "clamp_min_",
     "minimum_": "clamp_max_",
 }
-"""What computes the larger or smaller of a tensor and another one, or a number."""
+"""Functions for the larger or smaller of a tensor and another one, or a number."""
 
 
 def _for_each(name: str) -> Callable[..., Any]:

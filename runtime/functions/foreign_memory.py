@@ -133,7 +133,7 @@ _CPU: Final = (1, 0)
 
 
 class _Capsule:
-    """What NumPy reads a bare capsule from."""
+    """Source from which NumPy reads a bare capsule."""
 
     def __init__(self, capsule: Any) -> None:
         self.capsule = capsule

@@ -176,7 +176,7 @@ class ValueMethods:
 def _strides(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
     """The strides of an array in elements.
 
-    Of a dimension of length one NumPy has 0 where it was added, PyTorch the length of what lies
+    Of a dimension of length one NumPy has 0 where it was added, PyTorch the length of what is
     inside of it.
     """
     strides = [stride // array.itemsize for stride in array.strides]

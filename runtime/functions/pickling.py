@@ -77,7 +77,7 @@ def rebuild(
 
 
 def _memory_of(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Span | None]:
-    """The array that owns the memory, and where in it `array` lies.
+    """The array that owns the memory, and the offset of `array` in it.
 
     So tensors that share memory do so in a copy, too, however it is made.
     """

@@ -13,7 +13,7 @@ from ..core.types import Number
 from ..dispatch.registry import ops
 
 _REDUCTIONS = {"sum": 0.0, "mean": math.nan, "max": -math.inf, "min": math.inf, "prod": 1.0}
-"""What each makes of a segment without elements."""
+"""Result of each for a segment without elements."""
 
 
 def segment_reduce(

@@ -37,7 +37,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
 
 
 def _first_mismatch(sizes: Sequence[tuple[int, ...]]) -> tuple[int, int, list[int]]:
-    """Which shape does not broadcast with those before it, at which dimension, and what these have.
+    """Find the shape that does not broadcast with those before it, its dimension, and their shape.
 
     Dimensions are counted from the last, as -1, -2 and so on.
     """

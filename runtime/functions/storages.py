@@ -13,7 +13,7 @@ from ..inplace.resize import owner_of
 
 
 class UntypedStorage:
-    """The memory that a tensor lies on, with what else lies on it: bytes, without a dtype."""
+    """The memory of a tensor, with all tensors that share it: bytes, without a dtype."""
 
     __slots__ = ("_memory", "tensor")
 
@@ -74,7 +74,7 @@ class UntypedStorage:
 
 
 class TypedStorage:
-    """The memory that a tensor lies on, as elements of its dtype: `tensor.storage()`."""
+    """The memory of a tensor, as elements of its dtype: `tensor.storage()`."""
 
     __slots__ = ("_bytes", "_elements", "dtype")
 
@@ -154,9 +154,9 @@ class StorageMethods:
     __slots__ = ()
 
     def storage(self: Any) -> TypedStorage:
-        """Return the memory as elements, with what else lies on it."""
+        """Return the memory as elements, shared with other tensors."""
         return TypedStorage(self)
 
     def untyped_storage(self: Any) -> UntypedStorage:
-        """Return the memory as bytes, with what else lies on it."""
+        """Return the memory as bytes, shared with other tensors."""
         return UntypedStorage(self)

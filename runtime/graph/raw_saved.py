@@ -34,7 +34,7 @@ class SavedTensor:
 
     @property
     def data(self) -> Any:
-        """What the node holds: the tensor, of its own output the values, or what a hook made."""
+        """Return what the node holds: the tensor, its output's values, or what a hook made."""
         held = self._look()
         if held is FREED:
             raise after_freed()

@@ -1,6 +1,6 @@
 """Backward passes started inside of backward passes, to any depth.
 
-Every nesting takes several frames of Python's stack. After a few levels a pass goes on in a fresh
+Every nesting takes several frames of Python's stack. After a few levels a pass continues in a fresh
 thread, which has a stack of its own, while the thread that asked for it waits.
 """
 

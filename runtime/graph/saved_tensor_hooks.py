@@ -108,7 +108,7 @@ def _shown(tensor: Tensor, grad_node: Node | None) -> Tensor:
 
 
 class PackedSlot(Freed):
-    """What stands in the slot of a node in the place of a packed value, and holds it.
+    """Placeholder in the slot of a node that holds a packed value.
 
     So nothing is kept of what the node has let go of.
     """
@@ -134,7 +134,7 @@ class Packed:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What is packed now: nothing of a node that is freed, or computes its gradient."""
+        """Packed values; none of a node that is freed, or computes its gradient."""
         node = self._node()
         held = {slot: getattr(node, slot, None) for slot in node.saved_slots} if node else {}
         return {slot: each.value for slot, each in held.items() if isinstance(each, PackedSlot)}

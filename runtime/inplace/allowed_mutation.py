@@ -1,4 +1,4 @@
-"""What nodes have saved is copied before it is overwritten, in a block that allows that."""
+"""Copies of saved values before they are overwritten, in a block that allows that."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """In-place ops that change the shape of a tensor and not its elements: `t_`, `unsqueeze_`, ...
 
 The tensor becomes a view of what it was: it keeps its memory and its place among the views of its
-base, and its history goes on with the node of the view. As for any write, who saved it can tell.
+base, and its history continues with the node of the view. As for any write, who saved it can tell.
 """
 
 from __future__ import annotations

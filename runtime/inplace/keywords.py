@@ -89,7 +89,7 @@ def write_out(
     That elements are lost by it is a warning, unless `warns` is false.
 
     For several results both are tuples. Raises RuntimeError where a gradient is asked for, for a
-    dtype that cannot hold the result, and where `out` lies on what was `read`; TypeError if `out`
+    dtype that cannot hold the result, and where `out` overlaps what was `read`; TypeError if `out`
     is no tensor.
     """
     if isinstance(result, tuple):

@@ -14,7 +14,7 @@ _SCALES: Final = {
     **dict.fromkeys(("addcmul_", "addcdiv_"), (2, ("value",))),
     **dict.fromkeys(_PRODUCTS, (2, ("beta", "alpha"))),
 }
-"""How many tensors an in-place method takes, and the names of the scales in front of them."""
+"""Number of tensors that an in-place method takes, and the names of the scales in front of them."""
 
 
 def with_scales_named(

@@ -102,20 +102,20 @@ def _asks_for_gradient(value: object) -> bool:
 
 
 def refuse_partial_overlap(written: Tensor, *read: object) -> None:
-    """Raise RuntimeError if what is read lies on a part of what is written."""
+    """Raise RuntimeError if what is read overlaps a part of what is written."""
     for tensor in read:
         if isinstance(tensor, Tensor) and tensor.alias is written.alias:
             refuse_part(written.array, tensor.array)
 
 
 def refuse_part(written: Any, read: Any) -> None:
-    """Raise RuntimeError if an array that is read lies on a part of what is written."""
+    """Raise RuntimeError if an array that is read overlaps a part of what is written."""
     if _overlap_of(written, read) == "partial":
         raise _overlap()
 
 
 def _refuse_overlap(written: Tensor, name: str, read: list[Any]) -> None:
-    """Raise RuntimeError if an in-place op must not read what lies where it writes."""
+    """Raise RuntimeError if an in-place op must not read where it writes."""
     if name in _INDEXED_WRITES or name in _FILLS:  # a number is read before anything is written
         read = [tensor for tensor in read if isinstance(tensor, Tensor) and tensor.array.ndim]
     if name in _INDEXED_WRITES:
@@ -126,7 +126,7 @@ def _refuse_overlap(written: Tensor, name: str, read: list[Any]) -> None:
 
 
 def refuse_any_overlap(written: Tensor, read: Tensor, *, as_view: bool = False) -> None:
-    """Raise RuntimeError if what is read lies on what is written, even if it is the same.
+    """Raise RuntimeError if what is read overlaps what is written, even if it is the same.
 
     A tensor that is read `as_view` may be the one that is written if its elements have gaps.
     """

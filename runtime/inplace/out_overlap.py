@@ -34,7 +34,7 @@ _WHOLE_FAMILIES: Final = ("linalg_", "fft_")
 
 
 def refuse_overlap_of_out(name: str, out: Tensor, read: Iterable[object]) -> None:
-    """Raise RuntimeError if `out` lies on what is read; elementwise functions may write over it."""
+    """Raise RuntimeError if `out` overlaps an input; elementwise functions may write over it."""
     tensors = [value for value in flattened(read) if type(value) is Tensor]
     sharing = [x for x in tensors if np.may_share_memory(x.array, out.array)]
     if not sharing or name in _AS_A_WHOLE or name.startswith(_WHOLE_FAMILIES):

@@ -79,7 +79,7 @@ class UniformBackward0(OverwriteNode):
 
 
 _ABSENT: Final[Any] = object()
-"""What `to` is where it is left out: None asks for the largest integer that fits."""
+"""Default of `to`: None asks for the largest integer that fits."""
 
 
 @filling_each_example

@@ -19,7 +19,7 @@ from ..kernels.shape.strided_region import Region
 
 
 class AsStridedBackward0(Node):
-    """Gradient of a view with respect to its base, wherever in it the view lies."""
+    """Gradient of a view with respect to its base, for any region that the view is."""
 
     __slots__ = ("_region",)
     op = "as_strided"

@@ -41,7 +41,7 @@ def owner_of(array: Array) -> Array:
 
 
 _STRIDED: Final = type(np.lib.stride_tricks.as_strided(np.empty(1)).base)
-"""What stands between an array that `as_strided` made and the array it was made of."""
+"""Type of the object between an array that `as_strided` made and the array it was made of."""
 
 
 def resize_array(array: Array, shape: tuple[int, ...]) -> Array:
@@ -210,7 +210,7 @@ def _source(
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the steps, in elements, of an array whose last dimension lies together."""
+    """Return the steps, in elements, of an array whose last dimension is contiguous."""
     return tuple(math.prod(max(length, 1) for length in shape[i + 1 :]) for i in range(len(shape)))
 
 

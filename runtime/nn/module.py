@@ -56,7 +56,7 @@ class Module(ModuleMembers):
     """The version of the state's format, kept in its metadata."""
 
     call_super_init: ClassVar[bool] = False
-    """Whether `Module.__init__` passes its arguments on to the next class, as a mixin may need."""
+    """True if `Module.__init__` passes its arguments on to the next class, as a mixin may need."""
 
     _hooks: ModuleHooks | None = None
     """The hooks of this module; None until the first is registered."""

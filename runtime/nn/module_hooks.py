@@ -49,10 +49,10 @@ class ModuleHooks:
     """The numbers of the hooks of states that must not return another state."""
 
     backward_is_full: bool | None = None
-    """Whether the backward hooks are full ones; None where none was registered."""
+    """True if the backward hooks are full ones; None where none was registered."""
 
     compiled: Hook | None = None
-    """What is called in the place of `forward`, by `Module.compile`."""
+    """Function that `Module.compile` calls in the place of `forward`."""
 
     runs_at_calls: bool = False
     """Set once a hook that runs at calls has been registered for all modules."""

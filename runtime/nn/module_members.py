@@ -1,4 +1,4 @@
-"""What is registered with a module: parameters, buffers and submodules, each in a dict."""
+"""Members of a module: parameters, buffers and submodules, each in a dict."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
 
 
 _REAL_IF_ALL_ARE = np.linalg.eigvals(np.eye(1)).dtype.kind == "f"
-"""Whether eigenvalues of real matrices are real where none is complex: before NumPy 2.5."""
+"""True if eigenvalues of real matrices are real where none is complex: before NumPy 2.5."""
 
 
 def _eig(a: Any) -> EigResult:

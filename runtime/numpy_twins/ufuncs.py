@@ -108,7 +108,7 @@ REDUCE: Final[dict[str, Callable[..., Any]]] = {
     "logical_and": reductions.every,
     "logical_or": reductions.some,
 }
-"""What `reduce` of a ufunc is; its axis is the first unless told."""
+"""Functions for `reduce` of a ufunc; its axis is the first unless told."""
 
 ACCUMULATE: Final[dict[str, Callable[..., Any]]] = {
     "add": ops.cumsum,
@@ -116,7 +116,7 @@ ACCUMULATE: Final[dict[str, Callable[..., Any]]] = {
     "maximum": lambda a, axis: ops.cummax(a, axis).values,
     "minimum": lambda a, axis: ops.cummin(a, axis).values,
 }
-"""What `accumulate` of a ufunc is."""
+"""Functions for `accumulate` of a ufunc."""
 
 
 def reduced(name: str, array: Any, axis: Any = 0, *, keepdims: bool = False) -> Any:

@@ -463,7 +463,7 @@ def decayed(values: Array, grad: Array, group: Group) -> Array:
 
 
 def shrunk_or_decayed(values: Array, grad: Array, lr: float, group: Group) -> Array:
-    """As `decayed`; with `decoupled_weight_decay` shrink `values` in place instead."""
+    """Decay as `decayed`; with `decoupled_weight_decay` shrink `values` in place instead."""
     if not group["decoupled_weight_decay"]:
         return decayed(values, grad, group)
     if group["weight_decay"]:

@@ -128,7 +128,7 @@ def _opened(f: File, start: int) -> Iterator[IO[bytes]]:
 
 
 def _read_at_once(f: Any) -> IO[bytes]:
-    """As a file, what an object has to read that has not all of the methods of files."""
+    """Wrap an object to read from that lacks some of the methods of files."""
     for method in ("read", "seek"):
         if not hasattr(f, method):
             raise AttributeError(

@@ -36,7 +36,7 @@ _DAMAGES: Final = (
     *(zipfile.BadZipFile, struct.error, EOFError, KeyError, ValueError),
     *(NotImplementedError, RuntimeError),  # versions and encryption that a changed byte asks for
 )
-"""What `zipfile` raises where the bytes of an archive are not what it expects."""
+"""Exceptions of `zipfile` where the bytes of an archive are not what it expects."""
 
 
 def write_archive(obj: Any, file: IO[bytes]) -> None:

@@ -350,7 +350,7 @@ _NAMES: Final[dict[str, Any]] = {
     "torch.storage.UntypedStorage": Storage(np.dtype(np.uint8)),
     **{f"torch.{dtype}": np.dtype(dtype) for dtype in (*DTYPES.values(), *_WIDER_UNSIGNED)},
 }
-"""What a state may name, and what stands for it."""
+"""Globals that a state may name, and their replacements."""
 
 _CONSTANTS: Final = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
 _LITERALS: Final = frozenset(

@@ -20,7 +20,7 @@ BEGINNING: Final = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 
 
 def read_torch_legacy(file: IO[bytes]) -> Any:
-    """Read a state from a file that goes on with `BEGINNING`; the file then is at its end."""
+    """Read a state from a file that continues with `BEGINNING`; the file then is at its end."""
     if (Machine(_no_storage).run(file), Machine(_no_storage).run(file)) != (_MAGIC, _VERSION):
         raise FormatError("the file has another version of PyTorch's older format")
     facts = Machine(_no_storage).run(file)

@@ -1,4 +1,4 @@
-"""What tests are written with: tensors to call functions with, and whether results are close."""
+"""Helpers for tests: tensors to call functions with, and comparison of results."""
 
 from ..core.missing import explaining as _explaining
 from .comparison import assert_close

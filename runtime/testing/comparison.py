@@ -69,7 +69,7 @@ def assert_close(
 
 @dataclass(frozen=True)
 class _Options:
-    """How to compare."""
+    """Options of a comparison."""
 
     rtol: float | None
     atol: float | None

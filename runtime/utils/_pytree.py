@@ -47,7 +47,7 @@ Unflatten = Callable[[Iterable[Any], Any], Any]
 
 @dataclass(frozen=True)
 class SequenceKey:
-    """Where an item is in a sequence."""
+    """Key of an item in a sequence."""
 
     idx: int
 
@@ -61,7 +61,7 @@ class SequenceKey:
 
 @dataclass(frozen=True)
 class MappingKey:
-    """Where an item is in a mapping."""
+    """Key of an item in a mapping."""
 
     key: Any
 
@@ -99,7 +99,7 @@ def _mapping_keys(items: Any) -> list[Any]:
 
 
 class _Kind(NamedTuple):
-    """How a container is taken apart and put together, and where its items are in it."""
+    """Functions that take a container apart and put it together, and keys of its items."""
 
     flatten: Flatten
     unflatten: Unflatten
@@ -284,7 +284,7 @@ def tree_map(
 
 
 def _leaves_like(spec: TreeSpec, tree: PyTree) -> list[Any]:
-    """What stands in a tree where another has its leaves; ValueError if they do not fit."""
+    """Return the subtrees of a tree where another has its leaves; ValueError if they do not fit."""
     if spec.is_leaf():
         return [tree]
     found = _kind_of(tree)

@@ -1,4 +1,4 @@
-"""What hooks are removed by."""
+"""Handles that remove hooks."""
 
 from ..core.hooks import RemovableHandle as RemovableHandle
 from ..core.missing import explaining as _explaining

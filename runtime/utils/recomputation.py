@@ -73,7 +73,7 @@ class _Enough(Exception):
 
 
 class _Place:
-    """What a node keeps in the place of a saved tensor; of each pass the value that was found."""
+    """Placeholder that a node keeps for a saved tensor; holds the value found in each pass."""
 
     __slots__ = ("__weakref__", "number", "values")
 

@@ -32,7 +32,7 @@ __all__ = [
 
 
 class CheckpointPolicy(Enum):
-    """What becomes of the result of an op: what is not saved is computed again."""
+    """Policies for the result of an op: what is not saved is computed again."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -43,7 +43,7 @@ class CheckpointPolicy(Enum):
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told of a call: its result. It is asked in the forward pass only."""
+    """Context of a call that a policy gets: its result. It is asked in the forward pass only."""
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute = is_recompute
@@ -73,7 +73,7 @@ class Watched(Tensor):
     _plain: Tensor
     _watching: Watching
     level: ClassVar[Level] = Level()
-    """Of no depth: transforms inside of the function come first, and their ops are watched."""
+    """Mode without a depth: transforms inside the function come first; their ops are watched."""
 
     array = _of_plain("array")
     grad_node = _of_plain("grad_node")

@@ -1,4 +1,4 @@
-"""What a backward pass does at each node: the formula, and how large the gradient is."""
+"""Live view of a backward pass: at each node the formula, and how large the gradient is."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _nodes(outputs: Sequence[Tensor]) -> list[Node]:
 
 
 def _formula(kind: type[Node]) -> tuple[str, ...]:
-    """What the generated code of a node returns; nothing where there is no such code."""
+    """Return the expressions that a node's generated code returns; none without such code."""
     try:
         source = textwrap.dedent(inspect.getsource(kind.apply))
     except (OSError, TypeError):

@@ -38,7 +38,7 @@ class Term:
     """
 
     text: str
-    """Of an input its name, of an op the op's; of a constant its number or shape."""
+    """Label: an input's name, an op's name; of a constant its number or shape."""
     kind: str
     """`input`, `number`, `array` or `op`."""
     of: tuple[Term, ...] = ()

@@ -74,7 +74,7 @@ SPELLINGS = {
 
 @dataclass(frozen=True)
 class Look:
-    """What a page shows at a desk, and how wide it is on a telephone."""
+    """Measure a page on a desktop, and its width on a telephone."""
 
     console: list[object]
     flat: int

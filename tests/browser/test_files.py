@@ -27,7 +27,7 @@ _ID = re.compile(r'<[^<>]*? id="([^"]+)"')
 
 @dataclass(frozen=True)
 class Page:
-    """What a test asks of a page."""
+    """Parts of a page that tests check."""
 
     ids: frozenset[str]
     links: tuple[str, ...]

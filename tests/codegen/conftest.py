@@ -30,7 +30,7 @@ def load(tmp_path: Path) -> Callable[..., Table]:
 
 @pytest.fixture
 def has_an_end() -> Iterator[None]:
-    """Fail a test whose subject goes on for ever; how quick it is depends on the machine."""
+    """Fail a test whose subject does not end; how quick it is depends on the machine."""
     with time_limit(ENDLESS):
         yield
 

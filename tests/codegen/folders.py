@@ -1,4 +1,4 @@
-"""Folders as the generator leaves them, and all that lies in one."""
+"""Folders as the generator leaves them, and all files in one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def generated(folder: Path) -> Path:
 
 
 def everything(folder: Path) -> dict[str, object]:
-    """All that lies below a folder: bytes, where links lead, and modes."""
+    """All entries below a folder: bytes, where links lead, and modes."""
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         what = os.readlink(path) if path.is_symlink() else b"" if path.is_dir() else read(path)

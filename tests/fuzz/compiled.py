@@ -78,7 +78,7 @@ def written(seed: int, length: int = 8) -> Written:
 
 
 class Outcome:
-    """What a call of a program has left behind."""
+    """Effects of a call of a program."""
 
     def __init__(self, program: Written, seed: int, **options: Any) -> None:
         world = World(gs)

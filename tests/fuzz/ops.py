@@ -267,6 +267,6 @@ NOT_WRITTEN_TO = (
 )
 """Parts of calls that in-place ops tell apart.
 
-What they answer is a view in one of the libraries, or lies in another order in memory, or what is
+What they answer is a view in one of the libraries, or has another order in memory, or what is
 kept for the gradient is their argument in one and their result in the other.
 """

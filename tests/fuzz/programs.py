@@ -126,7 +126,7 @@ def _quiet_steps(run: Run, rng: random.Random, length: int) -> None:
 
 
 def _may_differ(run: Run, call: Call) -> bool:
-    """Whether the libraries may answer otherwise for these values.
+    """Return whether the libraries may answer differently for these values.
 
     Of equal elements this one chooses the first; of several zeros PyTorch's product has a gradient
     of zeros, whatever is to be multiplied by them; joined inference tensors are views there;

@@ -82,7 +82,7 @@ class Run:
         if mine != other:
             raise Difference("\n".join([*self.text, f"raised {mine}, PyTorch {other}"]))
         if other is not None:
-            # Where an op that writes fails half-way is nobody's promise.
+            # No library promises where an op that writes fails half-way.
             return line.startswith("g")
         # Doubles may have been computed from floats.
         name = line.partition(" = ")[0]
@@ -93,7 +93,7 @@ class Run:
             copied
             and len({w.names[copied[1]].is_contiguous() for w in (self.ours, self.theirs)}) > 1
         ):
-            self.unnamed.add(name)  # what decompositions answer lies in another order there
+            self.unnamed.add(name)  # results of decompositions have another order there
         rough = any(re.search("float32|int64|complex64", each) for each in self.text)
         if re.search(r"\bgrads\(\[?t", line):
             self.of_tangents.add(name)

@@ -21,7 +21,7 @@ from tests.ops.cases import Arguments, variables
 
 
 def jax_answers(op: OpSpec, function: Any, arguments: Arguments) -> Answers:
-    """What the emitted function answers on float64."""
+    """Call the emitted function on float64."""
     with jax.enable_x64(True):
         return _answers(op, function, arguments)
 

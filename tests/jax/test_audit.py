@@ -17,7 +17,7 @@ OPS = ("digamma", "abs", "cos", "expm1")
 
 @functools.cache
 def audited() -> dict[str, Any]:
-    """What `gradspec audit jax --json` prints of these ops."""
+    """Run `gradspec audit jax --json` on these ops; return what it prints."""
     names = [word for op in OPS for word in ("--op", op)]
     command = [sys.executable, "-m", "gradspec_codegen", "audit", "jax", *names]
     done = subprocess.run(

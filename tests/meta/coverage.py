@@ -31,12 +31,12 @@ class Name(NamedTuple):
 
     text: str
     has_formula: bool
-    """Whether PyTorch has a gradient for some argument."""
+    """True if PyTorch has a gradient for some argument."""
     overloads: tuple[str, ...]
 
 
 class Place(NamedTuple):
-    """Where a name is: a line of `coverage_elsewhere.txt`."""
+    """Place of a name: a line of `coverage_elsewhere.txt`."""
 
     pattern: str
     where: str

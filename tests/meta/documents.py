@@ -54,7 +54,7 @@ _BLOCK = re.compile(
 )
 
 _TIME = re.compile(r"(?<=, in )\d+\.\d+ s\b")
-"""How long a command took, which tells of the machine alone."""
+"""Duration of a command, which tells of the machine alone."""
 
 _KEYS = re.compile(r"(?<=^<!-- keys -->\n)(?:\|.*\n)+", re.MULTILINE)
 

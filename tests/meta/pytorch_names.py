@@ -1,6 +1,6 @@
 """`python -m tests.meta.pytorch_names`: write the names of PyTorch's public namespaces to a file.
 
-The library reads `runtime/pytorch_names.txt` when somebody asks for a name that it does not have.
+The library reads `runtime/pytorch_names.txt` when a name is looked up that it does not have.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ runpy.run_module("gradspec_codegen", run_name="__main__")
 """Run the generator, which is killed just before it changes a folder for the nth time."""
 
 EVERY = 4
-"""Of the changes that a run makes so many are tried once."""
+"""Fraction of a run's changes of which each is tried once."""
 
 
 class Tree:

@@ -15,7 +15,7 @@ import pytest
 from .source_tree import ROOT, parse, python_files
 
 PERHAPS_COPIES = ("reshape", "ravel", "ascontiguousarray", "asfortranarray", "astype", "in_order")
-"""Functions and methods that copy what lies in another order, or has another dtype."""
+"""Functions and methods that copy an array of another order, or has another dtype."""
 
 WRITERS = ("copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal", "at")
 """Functions that write to their first argument, as `np.add.at` does."""

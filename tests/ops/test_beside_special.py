@@ -1,4 +1,4 @@
-"""What is no number, or too large, changes nothing beside it: neighbours and whole matrices."""
+"""NaN and infinity change nothing beside them: neighbours and whole matrices."""
 
 from __future__ import annotations
 

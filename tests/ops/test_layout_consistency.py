@@ -52,7 +52,7 @@ def test_no_layout_changes_an_answer(op: OpSpec) -> None:
 
 @pytest.mark.parametrize("op", TABLE.ops, ids=lambda op: op.name)
 def test_every_pass_answers(op: OpSpec) -> None:
-    """What raises on contiguous arrays is not compared: some example of each pass does not."""
+    """Inputs that raise on contiguous arrays are not compared."""
     rng = random.Random(op.name)
     answered = [False] * len(_PASSES)
     for example in examples_of(op):

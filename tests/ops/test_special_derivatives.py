@@ -63,7 +63,7 @@ def test_counts_have_the_means_of_their_distributions() -> None:
 
 
 def test_polynomials_have_every_derivative() -> None:
-    """Of the Legendre polynomial of degree three, (5 x**3 - 3 x) / 2."""
+    """Derivative of the Legendre polynomial of degree three, (5 x**3 - 3 x) / 2."""
     x = gs.tensor([0.25, -2.0], dtype=gs.float64, requires_grad=True)
     y = gs.special.legendre_polynomial_p(x, 3)
     found = []

@@ -27,7 +27,7 @@ _INTEGERS: Final = {"64_": "int64_t", "": "int"}
 
 @dataclass(frozen=True)
 class Library:
-    """Where the routines are that programs call."""
+    """Find the BLAS routines that programs call."""
 
     pointers: dict[str, int]
     integer: str

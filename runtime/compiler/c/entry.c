@@ -49,7 +49,7 @@ static PyObject *set_blas(PyObject *Py_UNUSED(self), PyObject *args) {
 }
 
 /* ---- threads: a loop is cut into parts, which its caller and those threads that are awake take one
-   after the other. Nobody waits for a thread that has not begun. */
+   after the other. The others do not wait for a thread that has not begun. */
 
 #define MAX_THREADS 64
 #define PARTS 2 /* for each thread */
@@ -83,7 +83,7 @@ static struct {
     int is_open;            /* whether threads may begin to take parts */
     unsigned long turn;
     Loop loop;
-    long next;              /* the first element that nobody has taken */
+    long next;              /* the first element that no thread has taken */
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER,
           .begin = PTHREAD_COND_INITIALIZER, .end = PTHREAD_COND_INITIALIZER, .wanted = 1};
 
@@ -190,7 +190,7 @@ static PyMethodDef methods[] = {
 /* ---- programs */
 
 typedef struct {
-    Py_ssize_t slot;    /* of the memory it lies in */
+    Py_ssize_t slot;    /* of its memory */
     npy_intp offset;    /* bytes from there to the first element */
     npy_intp before;    /* bytes of fresh memory before the first element */
     npy_intp nbytes;    /* of fresh memory that is no plain array; 0 otherwise */

@@ -1,4 +1,4 @@
-"""Which operations share a loop nest.
+"""Grouping of operations into loop nests.
 
 A nest runs over the points of its dimensions, in order. Its outer part are the rows, its inner part
 what a reduction makes one element of; so a softmax is, for each row, a loop that finds the maximum,
@@ -26,7 +26,7 @@ BLOCK: Final = "block"
 """Added up in memory, row by row."""
 
 WINDOWS: Final = 4
-"""How many times the elements of what they read the windows of a convolution have at least."""
+"""Least ratio of the elements of a convolution's windows to those that they are read from."""
 MAX_OPERATIONS: Final = 600
 """In one nest: a compiler needs more than linear time."""
 
@@ -41,12 +41,12 @@ class Placed:
 
     @property
     def is_row_map(self) -> bool:
-        """Whether it is computed for each row, and is no sum over it."""
+        """Return whether it is computed for each row, and is no sum over it."""
         return self.level == ROW and isinstance(self.operation, Map)
 
     @property
     def operands(self) -> list[Operand]:
-        """What the operation reads."""
+        """Return the values that the operation reads."""
         operation = self.operation
         return operation.operands if isinstance(operation, Map) else [operation.operand]
 
@@ -58,7 +58,7 @@ class Placed:
 
     @property
     def calls(self) -> int:
-        """How many functions it calls for each point."""
+        """Count the functions that it calls for each point."""
         return self.operation.formula.count("gs_") if isinstance(self.operation, Map) else 0
 
 
@@ -74,7 +74,7 @@ class Nest:
 
     @property
     def rows(self) -> int:
-        """How many of the dimensions are those of rows."""
+        """Count the dimensions that are those of rows."""
         if self.inner is None:
             return len(self.dims)
         count = len(self.dims)

@@ -25,7 +25,7 @@ class Access:
 
 
 def root_of(value: Value) -> Value:
-    """Return the value on whose memory a value lies."""
+    """Return the value that owns the memory of a value."""
     return value if value.base is None else value.base
 
 

@@ -449,7 +449,7 @@ class UnsupportedError(NotImplementedError):
 
 
 def _needed(operations: list[Operation], roots: set[Value], program: Program) -> list[Operation]:
-    """Drop the operations whose results nobody reads."""
+    """Drop the operations whose results are unused."""
     wanted = roots | {value for value, _ in program.writes}
     found = []
     for operation in reversed(operations):

@@ -1,4 +1,4 @@
-"""Where each value lies: in a slot, in the arena, on the stack, or nowhere."""
+"""Storage of each value: a slot, the arena, the stack, or none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .operations import Map, PythonCall
 LOCAL_MAX: Final = 4096
 """Bytes up to which a value may lie on the stack."""
 ROW_MAX: Final = 1 << 15
-"""Bytes up to which what phases of a row hand on lies on the stack."""
+"""Bytes up to which values between phases of a row are on the stack."""
 ALIGNMENT: Final = 64
 ARENA: Final = 0
 """The slot of the arena."""
@@ -26,7 +26,7 @@ class Memory:
     """The storage of a program's values."""
 
     slots: dict[Value, int] = field(default_factory=dict)
-    """Of inputs, constants, outputs, and what Python calls return."""
+    """Slots of inputs, constants, outputs, and results of Python calls."""
     fresh: list[Value] = field(default_factory=list)
     """Values that are allocated at each call, as they are outputs."""
     arena: dict[Value, int] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Memory:
     """Values of which some operation reads or writes a part."""
 
     def is_stored(self, value: Value) -> bool:
-        """Return whether a value lies in memory as a whole."""
+        """Return whether a value is in memory as a whole."""
         return value in self.slots or value in self.arena or value in self.locals
 
 

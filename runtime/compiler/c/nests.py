@@ -171,7 +171,7 @@ class Writer:
         return tuple(ordered[dim] for dim in self._kept)
 
     def _row_strides(self, value: Value) -> Dims | None:
-        """Return how a value lies that is kept for one row at a time."""
+        """Return the layout of a value that is kept for one row at a time."""
         if value not in self.memory.rows:
             return None
         nest = self.nest
@@ -255,11 +255,11 @@ class Writer:
 
     @property
     def _is_split(self) -> bool:
-        """Whether threads share the only loop, of which nothing but sums of blocks is wanted."""
+        """Return whether threads share the only loop, of which only sums of blocks are needed."""
         return bool(self.worker) and not self.k
 
     def _add_blocks(self, placed: Placed, inner: Dims) -> None:
-        """Add up the sums of blocks, in order, whoever has computed them."""
+        """Add up the sums of blocks, in order, whichever thread computed them."""
         name = placed.operation.out.name
         self._accumulator(placed, "_all")
         count = -(-inner[-1] // BLOCK_LENGTH)

@@ -1,4 +1,4 @@
-"""What steps are lowered to: operations that loop nests are made of, or calls."""
+"""Operations that steps are lowered to: parts of loop nests, or calls."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Map(Operation):
     dtype: DType
     """The dtype of what the formula computes, which is then cast to that of the result."""
     target: Access
-    """Where the result lies: all of `out`, or a region of it."""
+    """Target of the result: all of `out`, or a region of it."""
     is_region: bool = False
 
     @property
@@ -129,12 +129,12 @@ class LoopCall(Operation):
     unit: Any
     """Its body, a `Unit`."""
     inputs: tuple[Value, ...]
-    """What the loop takes, in order, then constants of its body."""
+    """Parameters of the loop, in order, then constants of its body."""
     outputs: tuple[Value, ...]
     room: Value
     """Memory for the body's own values, and a second place for each state."""
     spares: list[int]
-    """Where these are in it."""
+    """Positions of these in it."""
 
     @property
     def reads(self) -> tuple[Value, ...]:

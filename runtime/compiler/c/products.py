@@ -127,7 +127,7 @@ def _by_elements(
 
 
 def _memory_order(matrix: Value, kept: str, is_left: bool) -> tuple[str, str]:
-    """Return the dimensions in the order in which the matrix lies in memory."""
+    """Return the dimensions in the order that the matrix has in memory."""
     first, second = (kept, "inner") if is_left else ("inner", kept)
     if abs(matrix.strides[-2]) < abs(matrix.strides[-1]):
         first, second = second, first

@@ -1,4 +1,4 @@
-"""What NumPy computes of one element, as C expressions."""
+"""NumPy's functions of one element, as C expressions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ C_TYPES: Final = {
     np.dtype(np.float32): "float",
     np.dtype(np.float64): "double",
 }
-"""How elements lie in memory."""
+"""Layout of the elements in memory."""
 
 
 def is_known(dtype: DType) -> bool:

@@ -74,7 +74,7 @@ class _Variant:
     known: list[tuple[str, ...]] = field(default_factory=list)
     path: Path | None = None
     is_refused: bool = False
-    """Whether the compiler did not take variables in place of the numbers."""
+    """True if the compiler did not accept variables in place of the numbers."""
 
     def fits(self, numbers: Sequence[str]) -> bool:
         """Return whether what was built does for a program with these numbers."""
@@ -99,7 +99,7 @@ class _Variant:
 
 @dataclass
 class SharedTexts:
-    """What is built for the programs of a family."""
+    """Builds of the programs of a family."""
 
     variants: dict[str, _Variant] = field(default_factory=dict)
 

@@ -69,7 +69,7 @@ class Function:
 
     name: str
     is_inner: bool = False
-    """Whether only a loop of another function calls it."""
+    """True if only a loop of another function calls it."""
     pointers: list[str] = field(default_factory=list)
     workers: list[Worker] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)

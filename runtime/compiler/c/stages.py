@@ -57,7 +57,7 @@ class Stage:
     """The pairs that are computed before it."""
     placed: list[Placed] = field(default_factory=list)
     reads: dict[Value, None] = field(default_factory=dict)
-    """What earlier stages have made."""
+    """Results of earlier stages."""
     angles: list[Pair] = field(default_factory=list)
     """The pairs whose angles it puts down."""
 
@@ -70,7 +70,7 @@ class Stages:
     pairs: dict[Map | Reduce, Pair]
     """The pair of each operation that has one."""
     kept: dict[Value, None]
-    """What one stage makes and another one reads."""
+    """Value that one stage makes and another one reads."""
 
 
 def staged(loop: list[Placed], nest: Nest) -> Stages | None:

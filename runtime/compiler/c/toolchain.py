@@ -34,7 +34,7 @@ PROGRAM_FLAGS: Final = (
     "-fPIC",
     "-shared",
 )
-"""What keeps every result as IEEE 754 has it: no `-ffast-math`, no fused multiply and add."""
+"""Flags that keep every result as IEEE 754 has it: no `-ffast-math`, no fused multiply and add."""
 _FLAGS_OF_GCC: Final = ("-fno-loop-unroll-and-jam",)
 """gcc 12 computes wrong numbers where it lets rounds of a loop run together whose inner loop is
 `omp simd`: gradients of a pseudoinverse's gradient were wrong by tenths."""
@@ -42,7 +42,7 @@ ENTRY_FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-pthread")
 
 
 class NoCompilerError(RuntimeError):
-    """There is no C compiler, or it cannot build programs."""
+    """Raised where there is no C compiler, or it cannot build programs."""
 
 
 @cache

@@ -85,7 +85,7 @@ def _call(
     upper: bool,
     has_units: bool,
 ) -> str | None:
-    """Return the call of BLAS, which counts along columns; None where a matrix lies otherwise."""
+    """Return the call of BLAS, which counts along columns; None for another layout."""
     count, columns = spans
     by_rows = x[1] == 1 and x[0] >= columns
     by_columns = x[0] == 1 and x[1] >= count

@@ -20,7 +20,7 @@ FUNCTION_MAX: Final = 200
 """Operations in one C function: a compiler needs more than linear time."""
 
 MANY: Final = 100
-"""Rounds that a loop is taken to have of which nobody knows how many."""
+"""Rounds that a loop is assumed to have if their number is unknown."""
 
 
 @dataclass

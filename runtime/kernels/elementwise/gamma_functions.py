@@ -26,7 +26,7 @@ _NEAR_ONE: Final = 0.25
 _TERMS_OF_LOG: Final = 30
 
 _TERMS: Final = 30
-"""Of the power series of the incomplete gamma function, up to `x = 2`."""
+"""Terms of the power series of the incomplete gamma function, up to `x = 2`."""
 _SMALL: Final = 2.0
 
 _NODES: Final = 97
@@ -34,7 +34,7 @@ _REACH: Final = 3.3
 """The points of the quadrature by `tanh(sinh)`, and how far they go."""
 
 _CHUNK: Final = 4096
-"""So many integrals are computed together."""
+"""Number of integrals that are computed together."""
 
 _HALVINGS: Final = 24
 

@@ -178,7 +178,7 @@ class BlockMask:
         return found[0] if len(found) == 1 else found[0] | found[1]
 
     def places(self, batch: tuple[int, ...]) -> Tensor:
-        """Which places count by the blocks and by `mask_mod`, as bools, for so many matrices."""
+        """Mask the positions that count by the blocks and by `mask_mod`, for several matrices."""
         sizes = (*batch, *self.seq_lengths)
         decided, *whole = (
             self._spread(_dense(number, indices, indices.shape[-1]) > 0)
@@ -254,7 +254,7 @@ def _drawn(dense: np.ndarray[Any, Any], row_step: int, column_step: int) -> str:
 
 
 def _ordered(dense: Tensor) -> list[Tensor]:
-    """How many ones are in each row, and the columns, those of ones first."""
+    """Count the ones in each row, and list the columns, those of ones first."""
     count = dense.sum(-1).to(np.dtype(np.int32))
     columns = ops.argsort(dense, stable=True, dim=-1, descending=True)
     return [count, columns.to(np.dtype(np.int32))]

@@ -75,7 +75,7 @@ def scaled_dot_product_attention(
 
 
 def _is_fused(query: Tensor, value: Tensor, mask: Tensor) -> bool:
-    """Whether PyTorch has a fused function for these tensors, without dropout."""
+    """Return whether PyTorch has a fused function for these tensors, without dropout."""
     has_shapes = query.ndim == value.ndim == 4 and mask.ndim in (2, 4)
     return has_shapes and query.shape[-1] == value.shape[-1] and not mask.requires_grad
 

@@ -15,9 +15,9 @@ from ...core.tensor import Tensor, wrap
 from ...dispatch.registry import ops
 
 MaskMod: TypeAlias = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
-"""Of batch, head, query and key, each a tensor of one number: whether the key counts."""
+"""Function of batch, head, query and key, each a tensor of one number: whether the key counts."""
 ScoreMod: TypeAlias = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
-"""Of the score and the same four numbers: the score that takes its place."""
+"""Function of the score and the same four numbers: the score that replaces it."""
 
 _POSITIONAL: Final = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 

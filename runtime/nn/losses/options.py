@@ -1,4 +1,4 @@
-"""How PyTorch splits up large losses; here such options are checked, and nothing is split."""
+"""PyTorch's options to split up large losses; here they are checked, and nothing is split."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ class LPPool3d(_LPPool):
     spatial = 3
 
 
-# ---- so many windows
+# ---- adaptive: a given number of windows
 
 
 class _Adaptive(Module):

@@ -1,4 +1,4 @@
-"""Learning rate schedulers: change `lr` in the groups of an optimizer as training goes on."""
+"""Learning rate schedulers: change `lr` in the groups of an optimizer during training."""
 
 from ...core.missing import explaining as _explaining
 from .composite import ChainedScheduler, SequentialLR

@@ -19,7 +19,7 @@ EPOCH_DEPRECATION_WARNING: Final = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
     "possible. Please use `scheduler.step()` to step the scheduler."
 )
-"""What `step` warns of where it is given an epoch; tests filter by it."""
+"""Warning of `step` where it is given an epoch; tests filter by it."""
 
 _SEE: Final = "See https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 
@@ -28,7 +28,7 @@ class LRScheduler:
     """Base class of schedulers: `get_lr` returns the next learning rate of each group.
 
     It is called by the constructor, with `last_epoch` 0, and by each `step`. With a `last_epoch`
-    other than -1 a schedule goes on: the groups then need an `initial_lr`.
+    other than -1 a schedule resumes: the groups then need an `initial_lr`.
     """
 
     _get_lr_called_within_step = False
@@ -78,7 +78,7 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _warn_of_order(self) -> None:
-        """Warn where the optimizer has made no step, or one that nobody could notice."""
+        """Warn where the optimizer has made no step, or none that it can observe."""
         if not notes_steps(self.optimizer):
             warn(
                 "Seems like `optimizer.step()` has been overridden after learning rate scheduler "

@@ -16,7 +16,7 @@ from .sampler import BatchSampler, RandomSampler, SequentialSampler
 _FIXED: Final = frozenset(
     ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 )
-"""What a loader cannot change once it is made: the rest was derived from it."""
+"""Attributes that a loader cannot change once it is made: the rest was derived from them."""
 
 
 class DataLoader:
@@ -30,7 +30,7 @@ class DataLoader:
     helps where examples wait for files, or NumPy works on large arrays. An iterable dataset is read
     by one of them. Each draws from a generator of its own, seeded by `generator`. `timeout` is in
     seconds. Batches come in order; with `in_order=False`, as soon as they are made. An error in one
-    of them is raised where it is its turn, and the iterator goes on after it. `pin_memory`,
+    of them is raised where it is its turn, and the iterator continues after it. `pin_memory`,
     `persistent_workers`, `multiprocessing_context` and `pin_memory_device` change nothing.
     """
 

@@ -1,4 +1,4 @@
-"""What was proved before a run failed need not be proved again, and nothing else is left behind."""
+"""Proofs made before a run failed are kept, and nothing else is left behind."""
 
 from __future__ import annotations
 

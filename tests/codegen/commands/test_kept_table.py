@@ -1,4 +1,4 @@
-"""A table is read once; what is kept of it is read if it is whole, and nobody else can write it."""
+"""Tables are read once; the cache is read if it is whole, and only the user can write it."""
 
 from __future__ import annotations
 

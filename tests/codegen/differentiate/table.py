@@ -45,7 +45,7 @@ WRITTEN_IS_BETTER = {
 
 
 def candidates() -> list[OpSpec]:
-    """The public elementwise ops of tensors alone with VJPs that somebody wrote."""
+    """The public elementwise ops of tensors alone with VJPs written by hand."""
     return [op for op in own_table().ops if _is_candidate(op)]
 
 

@@ -1,4 +1,4 @@
-"""A branch of `where` that is not taken leaves no nan in a derivative, whoever wrote the rules."""
+"""A branch of `where` that is not taken leaves no nan in derivatives, written or derived."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def test_cotangents_of_outputs_that_nobody_used(shares: ModuleType, create_graph
 
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_dtypes_of_cotangents_that_are_absent(shares: ModuleType, create_graph: bool) -> None:
-    """What asks for the dtype of a gradient has a meaning only where that is there, as it has."""
+    """The dtype of a gradient is known only where the gradient is present."""
     x, factor = tensor(1.0, 5.0, 1.0).requires_grad_(), tensor(2.0)[0].requires_grad_()
     low, high = shares.ends(x, factor)
     (grad,) = gs.autograd.grad(low, x, retain_graph=True, create_graph=create_graph)

@@ -52,7 +52,7 @@ DOCS = [
 
 
 def quoted(text: str) -> str:
-    """As YAML has it in double quotes."""
+    """Quote as YAML does in double quotes."""
     return '"' + "".join(f"\\U{ord(c):08x}" for c in text) + '"'
 
 

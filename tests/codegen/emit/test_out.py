@@ -201,7 +201,7 @@ def test_a_generated_copy_of_kernels_is_no_file_of_kernels(project: Path) -> Non
     text = signed("own_kernels.py", "def mine(x):\n    return x\n", "ops.yaml")
     replace(project / "made", {"own_kernels.py": text}, "ops.yaml")
     result = codegen("--out", "made", "--kernels", "made/own_kernels.py")
-    assert "lies in the folder that is generated" in result.stderr
+    assert "is in the folder that is generated" in result.stderr
     assert contents(project / "made") == {"own_kernels.py": text}
 
 

@@ -195,7 +195,7 @@ def test_score_counts_what_differs() -> None:
 
 
 def test_a_sample_of_the_table_is_killed() -> None:
-    """As `gradspec mutate --sample 16`; the whole table is tried by `gradspec mutate`."""
+    """Run `gradspec mutate --sample 16`; without the option it tries the whole table."""
     words = ["mutate", "--sample", "16", "--json", "--spec", str(SPEC)]
     result = CliRunner().invoke(main, [*words, "--jobs", str(os.cpu_count() or 1)])
     answer = json.loads(result.stdout)

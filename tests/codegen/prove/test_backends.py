@@ -81,7 +81,7 @@ def test_a_backend_proves_and_refutes(
 
 
 class Registered(ThreadingBackend):  # type: ignore[misc]
-    """A backend of somebody else's, which keeps its answers to the end."""
+    """A third-party backend, which keeps its answers to the end."""
 
     supports_return_generator = False
 

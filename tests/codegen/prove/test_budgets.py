@@ -26,7 +26,7 @@ Load = Callable[..., Table]
 
 
 def swallow_once_and_go_on() -> None:
-    """As code that a finalizer interrupts."""
+    """Swallow one TimeUp and go on, as code that a finalizer interrupts."""
     try:
         while True:
             pass

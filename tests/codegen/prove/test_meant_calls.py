@@ -1,4 +1,4 @@
-"""What an entry requires bounds its proof: calls that it refuses are none."""
+"""Requirements of an entry bound its proof: calls that it refuses are not proved."""
 
 from __future__ import annotations
 

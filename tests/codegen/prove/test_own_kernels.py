@@ -103,7 +103,7 @@ RIGHT = """\
 
 
 def generated(spec: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the command prints for a spec with these kernels."""
+    """Run the command on a spec with these kernels; return what it prints."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("GRADSPEC_CACHE", str(folder / "cache"))
     (folder / "ops.yaml").write_text(spec, encoding="utf-8")

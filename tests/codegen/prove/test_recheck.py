@@ -141,7 +141,7 @@ def test_derivatives_of_quotients_are_the_same_as_residues(f: sympy.Expr) -> Non
 
 
 def holds(got: sympy.Expr, expected: sympy.Expr, *decisions: Decision) -> tuple[bool, str]:
-    """Whether an identity is taken for right, and by what."""
+    """Return whether an identity is accepted, and the method that did."""
     sides = Sides(random.Random(7))
     found = sides.agree(Identity("", "", got, expected), Region(WITNESS, decisions))
     return found, next(iter(sides.counts), "")

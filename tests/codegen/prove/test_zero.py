@@ -80,7 +80,7 @@ def test_zero_after_rewriting(name: str) -> None:
 
 
 def long_formula(numbers: range) -> sympy.Expr:
-    """A Tversky loss of so many scores, the polynomials of whose derivatives are too long."""
+    """A Tversky loss of a number of scores, the polynomials of whose derivatives are too long."""
     scores = [sympy.Symbol(f"s{n}", real=True) for n in numbers]
     targets = [sympy.Symbol(f"t{n}", real=True) for n in numbers]
     hits = [1 / (1 + exp(-s)) for s in scores]

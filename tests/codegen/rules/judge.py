@@ -23,7 +23,7 @@ from .corpus import RuleEntry
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What became of an entry."""
+    """Verdict on an entry."""
 
     entry: RuleEntry
     verdict: str

@@ -150,7 +150,7 @@ BAD: dict[str, dict[str, Any]] = {
     "two names as a key": {"self grad": "grad"},
     "a same_dtype of what is not promoted": {"promotes": None},
 }
-"""What is changed in the good entry, by what is wrong then; None leaves a key out."""
+"""Change of the good entry, by the mistake that it makes; None leaves a key out."""
 
 BAD_ITEMS = (
     "forward: self",

@@ -77,7 +77,7 @@ def positional(op: OpSpec, arguments: Arguments) -> tuple[list[Any], dict[str, A
 
 
 def own_answers(op: OpSpec, table: Table, arguments: Arguments) -> Answers:
-    """What gradspec answers, through the library that was generated and proved."""
+    """Compute gradspec's answers through the library that was generated and proved."""
     module = importlib.import_module(f"gradspec.generated.{op.family}")
     function = getattr(module, function_name(op, Resolver(table)))
     places = variables(op, arguments)
@@ -160,7 +160,7 @@ def differences(expected: Answers, found: Answers) -> list[str]:
     told = []
     for what in ("values", "gradients", "tangents", "second"):
         ours, theirs = getattr(expected, what), getattr(found, what)
-        if not ours or not theirs:  # nobody can ask, or all that is answered is zero
+        if not ours or not theirs:  # no gradient can be needed, or all are zero
             ours, theirs = ours or [None] * len(theirs), theirs or [None] * len(ours)
         if len(ours) != len(theirs):
             told.append(f"{what}: {len(theirs)} instead of {len(ours)}")

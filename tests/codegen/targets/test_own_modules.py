@@ -90,7 +90,7 @@ def test_what_is_there_or_cannot_be_known(project: Path) -> None:
 
 
 def test_folders_above_the_package_are_searched(project: Path) -> None:
-    """Where the package is a part of another, modules of that one are beside it."""
+    """Modules beside a package that is part of another are found."""
     (project / "src").mkdir()
     (project / "acme").rename(project / "src" / "acme")
     code, _, told = _generated(project, "acme.fast.doubled", out="src/acme/ops")

@@ -21,7 +21,7 @@ OPS = (
 
 @functools.cache
 def audited() -> dict[str, Any]:
-    """What `gradspec audit torch --json` prints of these ops."""
+    """Run `gradspec audit torch --json` on these ops; return what it prints."""
     names = [word for op in OPS for word in ("--op", op)]
     command = [sys.executable, "-m", "gradspec_codegen", "audit", "torch", *names]
     done = subprocess.run(
@@ -84,7 +84,7 @@ def test_products_that_overflow_behind_zeros_are_numerical() -> None:
 
 
 def test_what_gradspec_loses_too_is_no_finding() -> None:
-    """Of two huge elements that are equal the sum of both gradients is 2, and should be 1."""
+    """The gradients of two huge equal elements sum to 2 in both libraries, and should sum to 1."""
     assert "torch.logsumexp" in audited()["functions"]
     assert findings("torch.logsumexp") == {}
 

@@ -1,4 +1,4 @@
-"""What a pass leaves in `grad`: as in PyTorch."""
+"""Accumulation of a pass into `grad`: as in PyTorch."""
 
 import pytest
 

@@ -32,7 +32,7 @@ def watch(log, name, tensor):
 
 
 def watch_leaf(log, name, tensor):
-    """The same for a leaf; its node comes back too, as in PyTorch nobody else holds that."""
+    """The same for a leaf; its node comes back too, as in PyTorch nothing else holds that."""
 
     def after(*_):
         log.append((name, "after", as_lists([tensor.grad])))

@@ -1,4 +1,4 @@
-"""What frameworks ask the engine while a pass runs (`_C`): as in PyTorch."""
+"""Questions of frameworks to the engine while a pass runs (`_C`): as in PyTorch."""
 
 import pytest
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.oracle
 
 
 def answers(lib, ask, run=lambda out: out.backward()):
-    """What `ask` answers in a hook on the middle of three ops."""
+    """Return the answers of `ask` in a hook on the middle of three ops."""
     seen = []
     x, other = leaf(lib, 0.5), leaf(lib, 2.0)
     middle = (x * other).sin()

@@ -1,4 +1,4 @@
-"""Writes through views of expanded tensors, which NumPy lets nobody write to."""
+"""Writes through views of expanded tensors, which NumPy makes read-only."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a custom function may do in its passes: as in PyTorch."""
+"""Permissions of a custom function in its passes: as in PyTorch."""
 
 import pytest
 

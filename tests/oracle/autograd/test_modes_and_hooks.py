@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
 
 
 def words_of(call, *known):
-    """Which of the words stand in the text of the error of a call."""
+    """Return the words that stand in the text of the error of a call."""
     try:
         call()
     except Exception as error:

@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 Write = Callable[[Any, Any, Any], object]
-"""What a program of a library does to a tensor `y`, and reads of another, `x`."""
+"""Statements of a library's program that change a tensor `y`, and read another, `x`."""
 
 
 def _set_element(g: Any, y: Any, x: Any) -> None:

@@ -65,7 +65,7 @@ def slopes(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def judged(name: str, inner: Function, x: Any) -> Any:
-    """What an outer transform of a function of this library must give: without that transform."""
+    """Compute the result that an outer transform must give, without that transform."""
 
     def of_arrays(function: Function) -> Callable[[Any], Any]:
         return lambda array: function(gs.tensor(array)).detach().numpy()

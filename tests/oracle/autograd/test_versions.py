@@ -8,7 +8,7 @@ pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
 
 
 def refused(call):
-    """Whether a call is refused, and with which of the words that programs look for."""
+    """Return whether a call is refused, and with which of the words that programs look for."""
     known = (
         *("leaf Variable", "is a view", "modified by an inplace operation", "expected version"),
         *("multiple views", "custom Function", "inference", "more than one element"),

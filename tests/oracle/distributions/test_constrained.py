@@ -163,7 +163,7 @@ CLASSES: dict[str, Any] = {
 }
 
 ELSEWHERE = {("ContinuousBernoulli", "Uniform, wide"), ("Uniform", "ContinuousBernoulli")}
-"""Where PyTorch says that the divergence is infinite if an interval is inside of another."""
+"""Pairs where PyTorch says that the divergence is infinite if an interval is inside of another."""
 
 
 @pytest.mark.parametrize("q", CLASSES)

@@ -109,7 +109,7 @@ def coupling(library: Any, cache_size: int = 0) -> Any:
 
 
 def test_flow_of_ones_own_transforms(torch: Any) -> None:
-    """How many dimensions are one event is said by `domain` and `codomain` alone."""
+    """`domain` and `codomain` alone say how many dimensions are one event."""
 
     def behaviour(library: Any) -> Any:
         d = library.distributions

@@ -37,13 +37,13 @@ def _hermitian(a: Any) -> Any:
 
 
 def _projection(vectors: Any) -> Any:
-    """What the first vector shows of itself whatever its phase is."""
+    """Return an invariant of the first vector under its phase."""
     first = vectors[..., :1]
     return first @ first.mH
 
 
 def _pair(u: Any, vh: Any) -> Any:
-    """What the first pair of singular vectors shows whatever their common phase is."""
+    """Return an invariant of the first pair of singular vectors under their common phase."""
     return u[..., :1] @ vh[..., :1, :]
 
 

@@ -16,7 +16,7 @@ POINTS = (
     *(-math.inf, -1e300, -1000.0, -6.0, -3.0, -1.0, -0.5, -0.25, -0.0),
     *(0.0, 0.25, 0.5, 1.0, 3.0, 6.0, 1000.0, 1e300, math.inf, math.nan),
 )
-"""The kinks of all of them, what lies beside, and what is no ordinary number."""
+"""The kinks of all of them, their neighbours, and numbers that are not finite."""
 
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "elu": lambda f, x: f.elu(x),
@@ -52,7 +52,7 @@ ONCE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _derivatives(lib: Any, function: Callable[[Any, Any], Any], most: int) -> list[Any]:
-    """The value, and so many derivatives."""
+    """The value, and a number of derivatives."""
     x = leaf(lib, *POINTS)
     found = [function(lib.nn.functional, x)]
     for _ in range(most):

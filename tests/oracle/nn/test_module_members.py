@@ -1,4 +1,4 @@
-"""What may take whose place in a module, conversions of all members, and prefixes of states."""
+"""Replacement of members in a module, conversions of all members, and prefixes of states."""
 
 from __future__ import annotations
 

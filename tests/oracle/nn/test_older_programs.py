@@ -1,4 +1,4 @@
-"""What programs written for older versions of PyTorch use, does as in PyTorch."""
+"""Names that programs for older versions of PyTorch use do as in PyTorch."""
 
 from __future__ import annotations
 

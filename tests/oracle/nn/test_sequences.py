@@ -214,7 +214,7 @@ def test_fractional_pools(dims: int) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("align_corners", [False, True])
 def test_grids_to_the_last_bit(dtype: str, align_corners: bool) -> None:
-    """Of the identity: a place that is off by one rounding may be on the other side of a kink."""
+    """Gradient of the identity: an index off by one rounding may be on the other side of a kink."""
     import torch
 
     for size in (*range(1, 34), 100, 255, 256, 1001):

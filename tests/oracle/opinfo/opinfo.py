@@ -111,7 +111,7 @@ _TWINS: Mapping[str, Callable[[Any], Any]] = {
         theirs.allow_retain_graph, theirs.batch_chunk_size, theirs.chunking_method
     ),
 }
-"""What stands for the modules and options among the arguments."""
+"""Constructors of the modules and options among the arguments."""
 
 
 @dataclass(frozen=True)
@@ -307,7 +307,7 @@ _INTO_FORM: Mapping[str, Callable[..., Any]] = {
         x.log_softmax(2), *others, **options
     ),
 }
-"""What PyTorch's own gradient tests do first: arguments get the form that the op takes for granted.
+"""Adapters that PyTorch's own gradient tests use: arguments get the form that the op expects.
 
 PyTorch's gradients hold for triangles and for logarithms of probabilities alone; see "Differences"
 in README.md.

@@ -21,7 +21,7 @@ from .test_opinfo import NAMES
 pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
 
 UNINITIALIZED = ("empty", "new_empty", "resize_")
-"""What the names begin with of which nobody knows the values."""
+"""Prefixes of names whose values are unspecified."""
 
 SAMPLES = 2
 

@@ -129,5 +129,5 @@ def derivatives(lib: Any, function: Function, arrays: list[Any]) -> Iterator[tup
 
 
 def _numbers(tensor: Any) -> Any:
-    """As an array; the sum makes memory for PyTorch's zeros that have none."""
+    """Convert to an array; the sum makes memory for PyTorch's zeros that have none."""
     return (tensor.detach() + 0).numpy()

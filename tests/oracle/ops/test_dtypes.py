@@ -61,7 +61,7 @@ ROUNDED = {"sinc": {"float16": 1e-7, "float32": 5e-8, "float64": 5e-17}}
 
 
 def _promoting(tensors: int) -> list[OpSpec]:
-    """The public elementwise ops of so many tensors and nothing else."""
+    """The public elementwise ops of that number of tensors and nothing else."""
     return [
         op
         for op in TABLE.ops

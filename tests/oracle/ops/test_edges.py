@@ -50,7 +50,7 @@ def _tangent(lib: Any, function: Callable[[Any, Any], Any]) -> Any:
 
 
 def _empty_index(lib: Any, name: str, *args: Any, **options: Any) -> Any:
-    """What an index without elements writes: nothing, whatever its shape and dtype."""
+    """An index without elements writes nothing, whatever its shape and dtype."""
     x = lib.arange(6.0).view(2, 3)
     indices = [lib.tensor([]), lib.zeros(0, 3, dtype=lib.int64), lib.zeros(4, 0, 2).long()]
     return [getattr(x, name)(0, index, *args, **options) for index in indices]

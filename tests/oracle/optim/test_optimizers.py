@@ -490,7 +490,7 @@ def test_hooks_run_in_the_same_order(torch):
 
 
 def hooks_that_ran(library: Any) -> list[Any]:
-    """What the hooks around steps and states have seen, in order."""
+    """Return the events that the hooks around steps and states have seen, in order."""
     trace: list[Any] = []
     x = library.ones(1, requires_grad=True)
     x.grad = library.ones(1)

@@ -79,7 +79,7 @@ def optimizer_of(library: Any, algorithm: str = "SGD", **options: Any) -> Any:
 
 
 def settings(optimizer: Any) -> list[Any]:
-    """What schedulers change in each group."""
+    """Read the settings of each group that schedulers change."""
     return [
         value
         for group in optimizer.param_groups

@@ -48,7 +48,7 @@ def assert_same(found: Any, expected: Any, torch: Any) -> None:
 
 
 def examples(torch: Any) -> dict[str, Any]:
-    """What checkpoints hold."""
+    """Contents of checkpoints."""
     model = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2))
     optimizer = torch.optim.AdamW(model.parameters(), amsgrad=True)
     model(torch.randn(2, 1, 5, 5)).sum().backward()

@@ -96,7 +96,7 @@ WRITES = {
     *((name, "bool") for name in ("cumsum", "cumprod", "nansum")),
     *(("nansum", dtype) for dtype in ("int64", "complex64")),
 }
-"""What PyTorch has no kernel for."""
+"""Calls for which PyTorch has no kernel."""
 
 
 def result(name: str, library: Any, size: tuple[int, ...], dtype: str, x: Any) -> Any:

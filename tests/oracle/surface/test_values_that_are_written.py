@@ -1,4 +1,4 @@
-"""What is written where a mask or an index says so, and what is refused, as in PyTorch."""
+"""Values written by a mask or an index, and refused ones, as in PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What emitted functions take besides tensors, what they return, and what `backward` computes."""
+"""Arguments of emitted functions besides tensors, their results, and gradients of `backward`."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_result_that_is_a_view_of_a_step_is_no_view() -> None:
 
 
 def test_second_derivatives_of_determinants() -> None:
-    """Of singular matrices, and by nested JVPs: those of PyTorch's own are nan and wrong."""
+    """PyTorch's own derivatives at singular matrices, by nested JVPs, are nan and wrong."""
     zero = torch.zeros(2, 2, dtype=torch.float64)
     bend = hessian(lambda m: OPS.determinant_of_sum(m, zero))(zero).reshape(4, 4)
     expected = [[0.0, 0, 0, 1], [0, 0, -1, 0], [0, -1, 0, 0], [1, 0, 0, 0]]
@@ -198,7 +198,7 @@ def test_backward_computes_nothing_twice() -> None:
     source = inspect.getsource(family.Shrunk_Reverse.backward)
     assert source.count("torch.tanh(") == 1
     first, again = inspect.getsource(family.Bent_Reverse.backward).split("return", 1)
-    assert first.count("torch.where(") == 2, "no branch is guarded that nobody differentiates"
+    assert first.count("torch.where(") == 2, "no branch is guarded that is not differentiated"
     assert again.count("torch.where(") > 2
     assert first.count("torch.exp(") == 1
 

@@ -1,4 +1,4 @@
-"""Whatever a spec calls things, the op that is emitted for PyTorch is what it says."""
+"""Names in a spec do not change the op that is emitted for PyTorch."""
 
 from __future__ import annotations
 

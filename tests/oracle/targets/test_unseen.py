@@ -151,7 +151,7 @@ def test_forward_mode(pair: Pair) -> None:
 
 @each
 def test_vmap(pair: Pair) -> None:
-    """Of the function, of its gradient and of its tangent; of all arguments and of each alone."""
+    """Derivatives of function, gradient and tangent; by all arguments and by each alone."""
     batch = tuple(torch.stack([x, x * 1.01, x * 0.99]) for x in pair.inputs)
     pair.both(lambda f: vmap(f)(*batch))
     pair.both(lambda f: vmap(grad(pair.total(f), pair.places))(*batch))

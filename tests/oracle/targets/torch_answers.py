@@ -24,7 +24,7 @@ def _value(value: Any) -> Any:
 
 
 def torch_answers(op: OpSpec, function: Any, arguments: Arguments) -> Answers:
-    """What the emitted function answers on float64."""
+    """Call the emitted function on float64."""
     arguments = {name: _value(value) for name, value in arguments.items()}
     places = variables(op, arguments)
 

@@ -445,7 +445,7 @@ def test_an_error_before_the_first_batch():
 
 @pytest.mark.parametrize("kind", ["examples", "stream"])
 def test_random_numbers_of_workers(kind):
-    """They are those of a worker's seed, whoever is the fastest; the others are not disturbed."""
+    """They are those of a worker's seed, whichever is the fastest; the others are not disturbed."""
 
     class Noise(Threads):
         def __getitem__(self, index: int) -> float:

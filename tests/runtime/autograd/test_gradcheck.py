@@ -167,7 +167,7 @@ def test_what_is_checked():
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3)])
 def test_empty_inputs(shape: tuple[int, ...]) -> None:
-    """There is nothing to differ: as in PyTorch the check passes, in both modes and orders."""
+    """Empty inputs leave nothing to compare: the check passes, in both modes and orders."""
     x = gs.zeros(shape, dtype=gs.float64).requires_grad_()
     y = gs.ones(2, dtype=gs.float64).requires_grad_()
 

@@ -1,4 +1,4 @@
-"""When a function is captured again, and what cannot be captured."""
+"""Events after which a function is captured again, and functions that cannot be captured."""
 
 from __future__ import annotations
 

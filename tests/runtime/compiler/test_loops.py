@@ -17,7 +17,7 @@ from .comparing import assert_gradients_same, assert_same
 
 BACKENDS = ("numpy", "c")
 PRECISION = {np.float32: 3e-5, np.float64: 1e-11}
-"""What is added up over rounds is added up in another order than by eager."""
+"""Loops that add over rounds, which add in another order than eager code."""
 
 
 @pytest.fixture(params=BACKENDS)
@@ -252,7 +252,7 @@ def test_gradients_of_gradients(backend: str) -> None:
 
 
 def test_a_gradient_that_is_taken_inside(backend: str) -> None:
-    """Of a loop, with `create_graph`, in a function that is differentiated itself."""
+    """A loop with `create_graph`, in a function that is differentiated itself."""
 
     def function(x: Any, w: Any) -> Any:
         last, _ = gs.scan(lambda s, row: (s * w + row * s, None), w * 2, x)

@@ -15,7 +15,7 @@ import gradspec as gs
 from .comparing import assert_same
 
 Instruction = tuple[int, int, int]
-"""Which function, and which two of the values so far."""
+"""Function, and the two of the values so far that it takes."""
 
 UNARY: list[Callable[[Any], Any]] = [
     lambda a: a.sin(),

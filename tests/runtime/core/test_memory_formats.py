@@ -13,7 +13,7 @@ from tests.oracle.behaviours import attempt
 
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "strides": lambda lib, x: x.contiguous(memory_format=lib.channels_last).stride(),
-    "what lies so already": lambda lib, x: (
+    "that order already": lambda lib, x: (
         (y := x.contiguous(memory_format=lib.channels_last))
         is y.contiguous(memory_format=lib.channels_last)
     ),

@@ -97,7 +97,7 @@ def test_an_inverse_root_is_that_of_ieee() -> None:
 
 
 def test_an_array_as_exponent_is_a_power_of_c() -> None:
-    """There the root of minus infinity is infinite, and zero has no sign."""
+    """In C the root of minus infinity is infinite, and zero loses its sign."""
     x = np.array([4.0, -0.0, -np.inf])
     with np.errstate(all="ignore"):
         found = power(x, np.array(0.5))

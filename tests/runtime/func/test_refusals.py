@@ -1,4 +1,4 @@
-"""What `grad`, `vjp`, `jvp` and the Jacobians refuse, by arguments and by results."""
+"""Refusals of `grad`, `vjp`, `jvp` and the Jacobians, by arguments and by results."""
 
 from __future__ import annotations
 

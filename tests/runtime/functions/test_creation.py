@@ -128,7 +128,7 @@ def test_numbers_without_an_imaginary_part_are_real():
 
 
 class Counted:
-    """What counts its elements from 0, without saying that it is a sequence."""
+    """Object that counts its elements from 0, without saying that it is a sequence."""
 
     def __init__(self, items):
         self.items = items

@@ -93,7 +93,7 @@ def test_the_distribution_is_the_named_one(name: str) -> None:
     gs.manual_seed(0)
     drawn = np.sort(fill(gs.zeros(4000, dtype=gs.float64)).numpy())
     shares = np.searchsorted(drawn, drawn, side="right") / drawn.size
-    # Kolmogorov's distance of so many numbers stays below 1.95 / sqrt(n) at one in a thousand.
+    # Kolmogorov's distance of this number of draws stays below 1.95 / sqrt(n) at one in a thousand.
     assert np.abs(shares - distribution(drawn)).max() < 1.95 / drawn.size**0.5
 
 

@@ -73,7 +73,7 @@ GRADIENTS = {
 
 @pytest.mark.parametrize("call", GRADIENTS)
 def test_the_gradient_of_what_an_index_picks_is_not_lost(call):
-    # The cotangent of the rows is a transposed product: it lies in column-major order.
+    # The cotangent of the rows is a transposed product: it is in column-major order.
     x = gs.ones(3, 2, requires_grad=True)
     GRADIENTS[call](x, gs.tensor([0, 2]), gs.tensor([1.0, 5.0])).backward(gs.tensor([1.0, 10.0]))
     assert x.grad.tolist() == [[1, 10], [0, 0], [5, 50]]

@@ -1,4 +1,4 @@
-"""A leaf keeps an array as its gradient only if nobody else can see it."""
+"""A leaf keeps an array as its gradient only if it holds the only reference."""
 
 from __future__ import annotations
 

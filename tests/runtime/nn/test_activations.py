@@ -101,7 +101,7 @@ def test_hardtanh_still_takes_the_old_names() -> None:
 
 
 def _drawn(count: int, **options: Any) -> Any:
-    """So many draws from the same three classes, and their logits."""
+    """Draw a number of samples from the same three classes, with their logits."""
     gs.manual_seed(0)
     logits = gs.tensor([[0.0, 1.0, -1.0]], dtype=gs.float64, requires_grad=True)
     return F.gumbel_softmax(logits.expand(count, 3), **options), logits

@@ -1,4 +1,4 @@
-"""How examples become a batch."""
+"""Collation of examples into a batch."""
 
 from ....core.missing import explaining as _explaining
 from ..collate import default_collate as default_collate

@@ -1,4 +1,4 @@
-"""What a C program takes, writes, returns and refuses, and the files it is built into."""
+"""Arguments, writes, results and refusals of a C program, and the files it is built into."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from gradspec.compiler.c import nests
 from tests.runtime.compiler.comparing import assert_same
 
 Instruction = tuple[int, int, int]
-"""Which function, and which two of the values so far."""
+"""Function, and the two of the values so far that it takes."""
 
 
 def _overwritten_between(a: Any, b: Any) -> Any:
