@@ -56,7 +56,7 @@ class BatchingRules:
                         yield op.name, function
 
     def _with_ops(self, formula: Formula) -> Formula:
-        """A definition with ops in the place of primitives that have a twin in the table."""
+        """A definition with ops in the place of primitives that the table has as ops."""
 
         def with_ops(part: Any) -> Any:
             if isinstance(part, Call):

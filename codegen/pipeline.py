@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from . import auto, kept, kept_table
+from . import auto, proof_cache, table_cache
 from .batching import BatchingRules
 from .diagnostics import Diagnostic, SpecError
 from .emit.batching import BATCHING
@@ -67,7 +67,7 @@ def known_ops(target: Target) -> Known:
 @cache
 def builtin_table() -> Table:
     """The table that comes with gradspec, on which others build; read once by a process."""
-    return kept_table.read(builtin_spec())
+    return table_cache.read(builtin_spec())
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ def generate(
         remove_leftovers(out)
     lines: list[str] | None = None if certify is None else []
     with _worker_for(target):
-        planned = plan(target, kept.read(target) if keeps else None)
+        planned = plan(target, proof_cache.read(target) if keeps else None)
         stale = planned.stale(everything=prove_all)
         begin(stale)
         with _located(target):
@@ -260,7 +260,7 @@ def generate(
                 replace(out, files, target.source, discard_edits=discard_edits)
             if not target.is_extension:
                 write_file(target.spec.with_name(lock.NAME), lock.text(entries.values()))
-            kept.forget(target)
+            proof_cache.forget(target)
     if certify is not None and lines is not None:
         certify(planned, lines)
     unknown = planned.emitted.unknown if planned.emitted is not None else ()
@@ -305,7 +305,7 @@ def _kept(
         yield noted
     except BaseException:
         if target is not None:
-            kept.keep(target, _entries(planned, proved).values())
+            proof_cache.keep(target, _entries(planned, proved).values())
         raise
 
 

@@ -343,7 +343,7 @@ _name_missing_methods(Tensor)
 
 newaxis = None
 
-# Functions of lists of tensors: those that have an in-place twin, and the others.
+# Functions of lists of tensors: those that have an in-place variant, and the others.
 _WITH_IN_PLACE = (
     *("abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min"),
     *("cos", "cosh", "div", "erf", "erfc", "exp", "expm1", "floor", "frac", "lerp", "lgamma"),

@@ -20,7 +20,7 @@ from .generated import METHODS
 from .graph.leaf_gradients import AccumulationMethods
 from .graph.node_methods import NodeMethods
 from .inplace.fill_copy import OverwriteMethods
-from .numpy_twins.protocol import NumpyFunctionMethods
+from .numpy_overrides.protocol import NumpyFunctionMethods
 from .overrides import OverrideMethods
 
 if TYPE_CHECKING:

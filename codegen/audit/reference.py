@@ -180,7 +180,7 @@ def _short(value: Any, may_round: bool) -> Any:
 
 
 def _exact(given: Any, floats: Any, is_factored: bool) -> Any:
-    """The exact twin of what a program is given."""
+    """The exact model of what a program is given."""
     if isinstance(floats, list):
         return [
             _exact(g, f, is_factored)

@@ -25,7 +25,7 @@ By: TypeAlias = tuple[str, ...]
 _LARGE = mpmath.mpf(10) ** 6
 _FEWEST, _MORE = 50, 60
 _DIGITS = (200, 700, 1500)
-_ENOUGH_FOR_ZERO = 700
+_DIGITS_FOR_ZERO = 700
 """Digits that tell a number next to nothing, 1e-330, from the rounding of its terms."""
 _AGREEMENT = mpmath.mpf("1e-20")
 _NOTHING = mpmath.mpf("1e-330")
@@ -258,7 +258,7 @@ def _real(function: Callable[..., Any], point: Sequence[Any]) -> Any:
 
 def _agree(value: Any, previous: Any, digits: int) -> bool:
     """Return whether a value has all its digits; next to nothing it may be rounding alone."""
-    if abs(value) > _NOTHING or digits >= _ENOUGH_FOR_ZERO:
+    if abs(value) > _NOTHING or digits >= _DIGITS_FOR_ZERO:
         return _same(value, previous)
     return bool(value != 0 and abs(value - previous) <= _AGREEMENT * abs(value))
 

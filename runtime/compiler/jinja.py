@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import kept
+from . import disk_cache
 
 
 def rendered(name: str, values: Mapping[str, Any], folder: str = "templates") -> str:
@@ -20,7 +20,7 @@ def rendered(name: str, values: Mapping[str, Any], folder: str = "templates") ->
     It raises ImportError where Jinja is not installed, and the text was not written before.
     """
     parts = (name, *_sources(folder), repr(values))
-    return kept.text(parts, lambda: str(_template(name, folder).render(values)))
+    return disk_cache.text(parts, lambda: str(_template(name, folder).render(values)))
 
 
 @cache

@@ -64,7 +64,7 @@ def in_place_view(op: str, views: int) -> Callable[..., Tensor]:
         if node is not None and (recording or is_result):
             # A gradient that is retained stays that of the former shape, as in PyTorch.
             kind: Hashable = node.__class__  # mypy does not see that classes are
-            node.__class__ = _twin(kind, views)
+            node.__class__ = _renumbered(kind, views)
             self.grad_node = node
         return self
 
@@ -74,7 +74,7 @@ def in_place_view(op: str, views: int) -> Callable[..., Tensor]:
 
 
 @cache
-def _twin(kind: Any, views: int) -> type[Node]:
+def _renumbered(kind: Any, views: int) -> type[Node]:
     """The class of a node under the name that it has after an in-place op."""
     stem, _, number = kind.__name__.partition("Backward")
     return type(f"{stem}Backward{int(number) + views}", (kind,), {"__slots__": ()})

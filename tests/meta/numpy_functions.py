@@ -1,7 +1,7 @@
 """`python -m tests.meta.numpy_functions`: write `docs/numpy.md`, NumPy's functions on tensors.
 
-What is differentiable and what has no slope is what the calls of `tests/runtime/numpy_twins` show;
-what is refused is said, with the reason, in `runtime/numpy_twins`.
+The calls of `tests/runtime/numpy_overrides` show what is differentiable and what has no slope;
+what is refused is said, with the reason, in `runtime/numpy_overrides`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradspec.numpy_twins.refusals import REFUSED
-from gradspec.numpy_twins.ufuncs import REFUSED as REFUSED_UFUNCS
-from gradspec.numpy_twins.values import OF_CONSTANTS
-from tests.runtime.numpy_twins.calls import FLAT, SMOOTH
+from gradspec.numpy_overrides.refusals import REFUSED
+from gradspec.numpy_overrides.ufuncs import REFUSED as REFUSED_UFUNCS
+from gradspec.numpy_overrides.values import OF_CONSTANTS
+from tests.runtime.numpy_overrides.calls import FLAT, SMOOTH
 
 from .source_tree import ROOT
 
@@ -71,7 +71,7 @@ def _lines() -> Iterator[str]:
         "`np.sin(x)` of a tensor `x` is a tensor, and a gradient flows through it: tensors answer "
         "NumPy's protocols. These are the functions and ufuncs of `numpy`, `numpy.linalg` and "
         "`numpy.fft` that ask their arguments. Values are compared with NumPy's of arrays, "
-        "gradients with differences, by calls that `tests/runtime/numpy_twins/calls.py` lists; "
+        "gradients with differences, by calls that `tests/runtime/numpy_overrides/calls.py` lists; "
         "`python -m tests.meta.numpy_functions` wrote this."
     )
     yield ""

@@ -60,7 +60,7 @@ RUNTIME_LAYERS = (
     "generated",
     "random linalg fft masked special ops return_types",
     "quasirandom signal",
-    "numpy_twins",
+    "numpy_overrides",
     "autograd",
     "nn",
     "amp distributed multiprocessing",

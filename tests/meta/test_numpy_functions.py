@@ -21,7 +21,7 @@ def test_every_function_is_called_by_a_test_or_refused() -> None:
     known |= numpy_functions.OF_CONSTANTS | numpy_functions.refused().keys()
     public = numpy_functions.public_functions()
     assert len(public) > 280
-    assert not public - known, "call these in tests/runtime/numpy_twins/calls.py, or refuse them"
+    assert not public - known, "call these in numpy_overrides/calls.py, or refuse them"
 
 
 def test_nothing_is_both_refused_and_called() -> None:

@@ -1,7 +1,7 @@
 """No array is written to where it may be a copy of the one that was meant.
 
 `reshape`, `ravel` and their like answer a view of some layouts and a copy of others, so what is
-written to their answer is lost for these. And an array made in the likeness of another takes over
+written to their answer is lost for these. And an array made by a `*_like` function takes over
 its order in memory, unless told not to.
 """
 
@@ -91,8 +91,8 @@ def written(node: ast.AST) -> Iterator[ast.AST]:
         yield from (keyword.value for keyword in node.keywords if keyword.arg == "out")
 
 
-def unordered_likenesses(tree: ast.AST) -> Iterator[int]:
-    """Lines that make an array of another shape in the likeness of one, without an order."""
+def unordered_like_calls(tree: ast.AST) -> Iterator[int]:
+    """Lines that make an array of another shape by a `*_like` function, without an order."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and name_of(node.func).endswith("_like"):
             given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
@@ -109,11 +109,11 @@ def test_no_copy_is_written_to() -> None:
     assert not found, "\n".join(found)
 
 
-def test_arrays_in_the_likeness_of_others_say_their_order() -> None:
+def test_arrays_of_like_functions_say_their_order() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in python_files("runtime", "generated")
-        for line in unordered_likenesses(parse(path))
+        for line in unordered_like_calls(parse(path))
     ]
     assert not found, "\n".join(found)
 
@@ -135,6 +135,6 @@ def test_what_is_refused(line: str) -> None:
     assert list(lost_writes(ast.parse(f"def f(out, i, v, a, b):\n    {line}")))
 
 
-def test_likenesses_that_are_refused() -> None:
-    assert list(unordered_likenesses(ast.parse("np.zeros_like(x, shape=(2,))"))) == [1]
-    assert not list(unordered_likenesses(ast.parse("np.zeros_like(x, order='C', shape=(2,))")))
+def test_like_calls_that_are_refused() -> None:
+    assert list(unordered_like_calls(ast.parse("np.zeros_like(x, shape=(2,))"))) == [1]
+    assert not list(unordered_like_calls(ast.parse("np.zeros_like(x, order='C', shape=(2,))")))

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from .. import kept
+from .. import disk_cache
 
 _FORMAT: Final = "1"
 """Increased when files of older versions must not be used any more."""
@@ -80,7 +80,7 @@ def _version() -> str:
     found = Path(str(shutil.which(command[0]))).resolve()
     status = found.stat()
     parts = ("version", str(found), str(status.st_size), str(status.st_mtime_ns))
-    return kept.text(parts, lambda: _asked(command))
+    return disk_cache.text(parts, lambda: _asked(command))
 
 
 def _asked(command: Sequence[str]) -> str:
@@ -159,7 +159,7 @@ def _built(source: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
         written.write_text(source, encoding="utf-8")
         _compile([*flags, str(written), "-o", str(made), *libraries])
 
-    return kept.file((_identity(), *flags, *libraries, source), ".so", build)
+    return disk_cache.file((_identity(), *flags, *libraries, source), ".so", build)
 
 
 def _compile(arguments: Sequence[str]) -> None:

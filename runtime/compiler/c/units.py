@@ -19,7 +19,7 @@ from .roots import rooted
 FUNCTION_MAX: Final = 200
 """Operations in one C function: a compiler needs more than linear time."""
 
-MANY: Final = 100
+ASSUMED_ROUNDS: Final = 100
 """Rounds that a loop is assumed to have if their number is unknown."""
 
 
@@ -46,7 +46,7 @@ class Unit:
                     points *= length
                 work += points * len(part.placed)
             elif isinstance(part, LoopCall):
-                work += (part.loop.length or MANY) * part.unit.work
+                work += (part.loop.length or ASSUMED_ROUNDS) * part.unit.work
             elif isinstance(part, Call):
                 work += part.work
         return work

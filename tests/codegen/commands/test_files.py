@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gradspec_codegen import kept, kept_table
+from gradspec_codegen import proof_cache, table_cache
 from gradspec_codegen.audit.report import is_report
 from gradspec_codegen.cli import main
 from gradspec_codegen.target import Target
@@ -89,7 +89,7 @@ def test_a_cache_forgets_what_it_kept_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADSPEC_CACHE", str(tmp_path))
-    long_ago = time.time() - 2 * kept.MONTH
+    long_ago = time.time() - 2 * proof_cache.MONTH
     files = {
         tmp_path / "proofs" / "mine.lock": True,
         tmp_path / "proofs" / f"{'0a' * 16}.lock": False,
@@ -100,7 +100,7 @@ def test_a_cache_forgets_what_it_kept_alone(
         file.parent.mkdir(exist_ok=True)
         file.write_text("")
         os.utime(file, (long_ago, long_ago))
-    entry = next(iter(kept.lock.read(ROOT / "specs" / "proofs.lock").values()))
-    kept.keep(Target(ROOT / "specs" / "derivatives.yaml", out=tmp_path / "out"), [entry])
-    kept_table._keep(kept_table.read(ROOT / "specs" / "derivatives.yaml"), "0c" * 32)
+    entry = next(iter(proof_cache.lock.read(ROOT / "specs" / "proofs.lock").values()))
+    proof_cache.keep(Target(ROOT / "specs" / "derivatives.yaml", out=tmp_path / "out"), [entry])
+    table_cache._keep(table_cache.read(ROOT / "specs" / "derivatives.yaml"), "0c" * 32)
     assert {file: file.exists() for file in files} == files

@@ -30,7 +30,7 @@ def test_a_method_of_tensors_is_not_replaced(tmp_path: Path, name: str, says: st
     assert not (tmp_path / "made").exists()
 
 
-def test_an_in_place_twin_does_not_replace_one(tmp_path: Path) -> None:
+def test_an_in_place_variant_does_not_replace_one(tmp_path: Path) -> None:
     entry = SPEC.partition("- family: squares")[0].replace("tripled", "zero")
     (tmp_path / "ops.yaml").write_text(entry)
     result = command("codegen", tmp_path / "ops.yaml", "--out", tmp_path / "made", "-j", "1")

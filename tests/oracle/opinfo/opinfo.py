@@ -103,7 +103,7 @@ def function_of(info: Any) -> Callable[..., Any]:
     return _ADAPTED.get(label(info)) or public_function(info.name)
 
 
-_TWINS: Mapping[str, Callable[[Any], Any]] = {
+_COUNTERPARTS: Mapping[str, Callable[[Any], Any]] = {
     "PairwiseDistance": lambda theirs: gs.nn.PairwiseDistance(
         theirs.norm, theirs.eps, theirs.keepdim
     ),
@@ -184,7 +184,7 @@ def _converted(library: _Library, value: Any, leaves: list[Any], layout: Layout)
     if isinstance(value, torch.dtype | torch.memory_format | torch.layout) and library is OURS:
         return getattr(gs, str(value).removeprefix("torch."))
     if isinstance(value, torch.nn.Module | torch.nn.LinearCrossEntropyOptions) and library is OURS:
-        return _TWINS[type(value).__name__](value)
+        return _COUNTERPARTS[type(value).__name__](value)
     if isinstance(value, list | tuple):
         parts = [_converted(library, item, leaves, layout) for item in value]
         if hasattr(value, "_fields"):

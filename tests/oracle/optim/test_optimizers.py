@@ -206,7 +206,7 @@ def sorted_like(group: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_a_state_of_pytorch_goes_on_here(torch, name):
+def test_a_state_of_pytorch_resumes_here(torch, name):
     """Ten steps in PyTorch; its state loaded, ten steps more, there and here."""
     options = OPTIONS[name][-1]
     params = parameters(torch, "float64")

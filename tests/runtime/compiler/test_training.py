@@ -134,7 +134,7 @@ def test_a_rate_that_changes_is_seen() -> None:
     assert weight.tolist() == [-0.5, -0.5]
 
 
-def test_a_power_iteration_goes_on_at_each_call() -> None:
+def test_a_power_iteration_continues_at_each_call() -> None:
     module = nn.utils.parametrizations.spectral_norm(nn.Linear(4, 3))
     other = copy.deepcopy(module)
     run = gs.compile(lambda x: module(x).sum(), backend="numpy")

@@ -49,7 +49,7 @@ def test_a_generator_is_the_only_source(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DRAWS)
-def test_the_default_generator_goes_on_from_its_state(name: str) -> None:
+def test_the_default_generator_resumes_its_state(name: str) -> None:
     state = gs.get_rng_state()
     first = DRAWS[name]()
     gs.set_rng_state(state)

@@ -100,7 +100,7 @@ def test_shared_memory_is_shared():
     assert round_trip(flipped.t()).tolist() == flipped.t().tolist()
 
 
-def test_training_goes_on(tmp_path: Path):
+def test_training_resumes(tmp_path: Path):
     def train(steps: int, checkpoint: Path | None = None, resumes: bool = False) -> list[float]:
         gs.manual_seed(0)
         model = gs.nn.Sequential(gs.nn.Linear(2, 4), gs.nn.BatchNorm1d(4), gs.nn.Linear(4, 1))

@@ -41,9 +41,9 @@ class NumpyFunctionMethods:
         name = ufunc.__name__
         is_call = method == "__call__"
         used = f"np.{name}" if is_call else f"np.{name}.{method}"
-        twin = lookup.ufunc_twin(name) if is_call else lookup.method_twin(name, method)
-        if twin is None:
-            raise _no_twin(used, lookup.reason("numpy", name), f"{used}(x.detach().numpy())")
+        override = lookup.ufunc_override(name) if is_call else lookup.method_override(name, method)
+        if override is None:
+            raise _no_override(used, lookup.reason("numpy", name), f"{used}(x.detach().numpy())")
         out = options.pop("out", None)
         if out is not None:
             if not (len(out) == 1 and isinstance(out[0], Tensor)):
@@ -54,7 +54,7 @@ class NumpyFunctionMethods:
             options["out"] = out[0]
         if is_call:
             _refuse(used, options.keys() - {"out"})
-        return _called(used, twin, inputs, options)
+        return _called(used, override, inputs, options)
 
     def __array_function__(
         self: Any,
@@ -64,20 +64,20 @@ class NumpyFunctionMethods:
         kwargs: dict[str, Any],
     ) -> Any:
         module, name = func.__module__, func.__name__
-        twin = lookup.function_twin(module, name)
-        if twin is None:
+        override = lookup.function_override(module, name)
+        if override is None:
             advice = "the same with x.detach().numpy()"
-            raise _no_twin(f"{module}.{name}", lookup.reason(module, name), advice)
-        return _called(f"{module}.{name}", twin, args, kwargs)
+            raise _no_override(f"{module}.{name}", lookup.reason(module, name), advice)
+        return _called(f"{module}.{name}", override, args, kwargs)
 
 
 def _called(
-    function: str, twin: Callable[..., Any], args: Iterable[Any], named: dict[str, Any]
+    function: str, override: Callable[..., Any], args: Iterable[Any], named: dict[str, Any]
 ) -> Any:
     if isinstance(named.get("dtype"), str):
         named = named | {"dtype": np.dtype(named["dtype"])}
     try:
-        return twin(*args, **named)
+        return override(*args, **named)
     except TypeError as error:
         if "unexpected keyword" not in str(error) and "positional argument" not in str(error):
             raise
@@ -92,7 +92,7 @@ def _refuse(function: str, options: Iterable[str]) -> None:
         raise TypeError(f"{function} of a tensor does not take {option!r}: use x.detach().numpy()")
 
 
-def _no_twin(function: str, why: str | None, advice: str) -> TypeError:
+def _no_override(function: str, why: str | None, advice: str) -> TypeError:
     return TypeError(
         f"{function} has no counterpart for tensors, through which gradients flow"
         + (f", as {why}" if why else "")

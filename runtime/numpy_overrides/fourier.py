@@ -41,4 +41,4 @@ FOURIER: Final[dict[str, Callable[..., Any]]] = {
     **{name: _several(getattr(fft, name), None) for name in ("fftn", "ifftn", "rfftn", "irfftn")},
     **{name: _shift(getattr(fft, name)) for name in ("fftshift", "ifftshift")},
 }
-"""The twins by their names in `numpy.fft`."""
+"""The overrides by their names in `numpy.fft`."""

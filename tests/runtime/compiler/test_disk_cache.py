@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gradspec.compiler import kept
+from gradspec.compiler import disk_cache
 
 
 @pytest.fixture
@@ -31,50 +31,50 @@ def test_a_text_is_made_once(cache: Path) -> None:
         made.append("")
         return "é\r\nline\n"
 
-    assert [kept.text(("a", "b"), make) for _ in range(3)] == ["é\r\nline\n"] * 3
+    assert [disk_cache.text(("a", "b"), make) for _ in range(3)] == ["é\r\nline\n"] * 3
     assert len(made) == 1
-    assert kept.text(("a", "c"), lambda: "another") == "another"
+    assert disk_cache.text(("a", "c"), lambda: "another") == "another"
 
 
 def test_a_file_and_its_folders_are_private(cache: Path) -> None:
-    kept.text(("a",), lambda: "text")
+    disk_cache.text(("a",), lambda: "text")
     for path in (cache, *cache.rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
 
 
 def test_a_text_that_was_changed_is_made_again(cache: Path) -> None:
-    kept.text(("a",), lambda: "text")
+    disk_cache.text(("a",), lambda: "text")
     only_file(cache).write_text("import os", encoding="utf-8")
-    assert kept.text(("a",), lambda: "text") == "text"
+    assert disk_cache.text(("a",), lambda: "text") == "text"
 
 
 def test_a_text_that_others_can_write_is_made_again(cache: Path) -> None:
-    kept.text(("a",), lambda: "text")
+    disk_cache.text(("a",), lambda: "text")
     only_file(cache).chmod(0o666)
-    assert kept.text(("a",), lambda: "again") == "again"
+    assert disk_cache.text(("a",), lambda: "again") == "again"
 
 
 def test_a_folder_that_is_a_link_is_replaced_and_what_it_points_to_stays(
     cache: Path, tmp_path: Path
 ) -> None:
-    kept.text(("a",), lambda: "text")
+    disk_cache.text(("a",), lambda: "text")
     file = only_file(cache)
     elsewhere = tmp_path / "elsewhere"
     file.parent.rename(elsewhere)
     (elsewhere / "mine.txt").write_text("mine", encoding="utf-8")
     file.parent.symlink_to(elsewhere)
-    assert kept.text(("a",), lambda: "again") == "again"
+    assert disk_cache.text(("a",), lambda: "again") == "again"
     assert not file.parent.is_symlink()
     assert sorted(path.name for path in elsewhere.iterdir()) == sorted(["mine.txt", file.name])
 
 
 def test_a_file_in_the_place_of_a_folder_is_replaced(cache: Path) -> None:
-    kept.text(("a",), lambda: "text")
+    disk_cache.text(("a",), lambda: "text")
     file = only_file(cache)
     file.unlink()
     file.parent.rmdir()
     file.parent.write_text("", encoding="utf-8")
-    assert kept.text(("a",), lambda: "again") == "again"
+    assert disk_cache.text(("a",), lambda: "again") == "again"
 
 
 def test_a_folder_that_cannot_be_written_needs_no_other_text(
@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_be_written_needs_no_other_text(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", refuse)
-    assert kept.text(("a",), lambda: "text") == "text"
+    assert disk_cache.text(("a",), lambda: "text") == "text"
 
 
 def test_an_error_of_the_maker_is_not_kept(cache: Path) -> None:
@@ -93,8 +93,8 @@ def test_an_error_of_the_maker_is_not_kept(cache: Path) -> None:
 
     for _ in range(2):
         with pytest.raises(LookupError, match="no text"):
-            kept.text(("a",), fail)
-    assert kept.text(("a",), lambda: "text") == "text"
+            disk_cache.text(("a",), fail)
+    assert disk_cache.text(("a",), lambda: "text") == "text"
     assert not list(cache.glob("build-*"))
 
 

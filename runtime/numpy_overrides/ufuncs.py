@@ -98,7 +98,7 @@ ADAPTED: Final[dict[str, Callable[..., Any]]] = {
 """Ufuncs that are no op of the table, or answer with several."""
 
 REFUSED: Final = {"isnat": "there are no tensors of dates"}
-"""Ufuncs without a twin, and why."""
+"""Ufuncs without an override, and why."""
 
 REDUCE: Final[dict[str, Callable[..., Any]]] = {
     "add": reductions.total,

@@ -24,33 +24,33 @@ _BY_MODULE = {
 }
 
 
-def function_twin(module: str, name: str) -> Callable[..., Any] | None:
-    """Return the twin of a function of NumPy; None if it has none."""
+def function_override(module: str, name: str) -> Callable[..., Any] | None:
+    """Return the override of a function of NumPy; None if it has none."""
     found = _BY_MODULE.get(module, {}).get(name)
-    return values.twin_of(name) if found is None and module == "numpy" else found
+    return values.override_of(name) if found is None and module == "numpy" else found
 
 
-def ufunc_twin(name: str) -> Callable[..., Any] | None:
-    """Return the twin of a ufunc; None if it has none."""
+def ufunc_override(name: str) -> Callable[..., Any] | None:
+    """Return the override of a ufunc; None if it has none."""
     adapted = ufuncs.ADAPTED.get(name)
     op = ufuncs.UFUNCS.get(name)
     return adapted or (None if op is None else _op(op))
 
 
-def method_twin(name: str, method: str) -> Callable[..., Any] | None:
-    """Return the twin of a method of a ufunc, such as `np.add.reduce`; None if it has none."""
+def method_override(name: str, method: str) -> Callable[..., Any] | None:
+    """Return the override of a method of a ufunc, such as `np.add.reduce`; None if it has none."""
     if method == "reduce" and name in ufuncs.REDUCE:
         return lambda *args, **named: ufuncs.reduced(name, *args, **named)
     if method == "accumulate" and name in ufuncs.ACCUMULATE:
         return lambda *args, **named: ufuncs.accumulated(name, *args, **named)
-    twin = ufunc_twin(name)
-    if method == "outer" and twin is not None:
-        return lambda a, b: ufuncs.outer(twin, a, b)
+    override = ufunc_override(name)
+    if method == "outer" and override is not None:
+        return lambda a, b: ufuncs.outer(override, a, b)
     return None
 
 
 def reason(module: str, name: str) -> str | None:
-    """Return why a function or a ufunc of NumPy has no twin, where that is told."""
+    """Return why a function or a ufunc of NumPy has no override, where that is told."""
     path = f"{module}.{name}".removeprefix("numpy.")
     return REFUSED.get(path) or ufuncs.REFUSED.get(path)
 

@@ -363,4 +363,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "vsplit": _split_along(0, 2, "vsplit"),
     "vstack": _side_by_side(composites.vstack),
 }
-"""The twins by their names in `numpy`."""
+"""The overrides by their names in `numpy`."""

@@ -98,7 +98,7 @@ OPS = {
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("op", OPS)
-def test_kept_tensors_are_those_of_pytorch(torch, op):
+def test_saved_tensors_are_those_of_pytorch(torch, op):
     """Names differ where the formulas do; of those that are the same, so are the tensors."""
 
     def kept(library):

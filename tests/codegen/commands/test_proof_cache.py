@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradspec_codegen import kept
+from gradspec_codegen import proof_cache
 from gradspec_codegen.pipeline import Outcome, ProofFailure, differences, generate
 from gradspec_codegen.prove.report.verdict import OpVerdict
 from gradspec_codegen.spec.model import OpSpec
@@ -129,4 +129,4 @@ def test_a_cache_that_cannot_be_written_changes_nothing(
     monkeypatch.setenv("GRADSPEC_CACHE", str(tmp_path / "file"))
     with pytest.raises(ProofFailure):
         run(RIGHT + SQUARED.format(factor=3), [])
-    assert kept.read(Target(tmp_path / "ops.yaml", tmp_path / "own_ops", "own_ops")) == {}
+    assert proof_cache.read(Target(tmp_path / "ops.yaml", tmp_path / "own_ops", "own_ops")) == {}

@@ -326,4 +326,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "roots": _roots,
     "vander": _vander,
 }
-"""The twins by their names in `numpy`."""
+"""The overrides by their names in `numpy`."""

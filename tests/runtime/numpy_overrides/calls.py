@@ -1,4 +1,4 @@
-"""A call, or several, of every function of NumPy that has a twin for tensors.
+"""A call, or several, of every function of NumPy that has an override for tensors.
 
 Each is a function of one array. `SMOOTH` are differentiable; `FLAT` have no slope, or no array as
 their answer. Names are NumPy's, with a note after a space where a function is called several ways.
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.runtime.numpy_twins.arrays import A, B, Call, N, R, S, T, V, W, many
-from tests.runtime.numpy_twins.matrices import MATRICES
+from tests.runtime.numpy_overrides.arrays import A, B, Call, N, R, S, T, V, W, many
+from tests.runtime.numpy_overrides.matrices import MATRICES
 
 _NUMPY, _FOURIER = vars(np), vars(np.fft)
 

@@ -108,7 +108,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "trace": _trace,
     "vdot": _vdot,
 }
-"""The twins by their names in `numpy`."""
+"""The overrides by their names in `numpy`."""
 
 
 def _norm(x: Any, ord: Any = None, axis: Axes = None, keepdims: bool = False) -> Any:
@@ -265,4 +265,4 @@ LINALG: Final[dict[str, Callable[..., Any]]] = {
     "vecdot": _vecdot,
     "vector_norm": _vector_norm,
 }
-"""The twins by their names in `numpy.linalg`."""
+"""The overrides by their names in `numpy.linalg`."""

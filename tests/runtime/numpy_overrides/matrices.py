@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.runtime.numpy_twins.arrays import TURN, A, B, Call, P, S, T, V, W, many
+from tests.runtime.numpy_overrides.arrays import TURN, A, B, Call, P, S, T, V, W, many
 
 MATRICES: dict[str, tuple[Call, Any]] = {
     **many("dot", A, lambda x: np.dot(x, A.T), lambda x: np.dot(x, 2.5), lambda x: np.dot(x, W)),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradspec_codegen import kept_table
+from gradspec_codegen import table_cache
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import REQUIRED, Table
 
@@ -37,18 +37,18 @@ def read_anew(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         read.append(path)
         return load_table(path)
 
-    monkeypatch.setattr(kept_table, "load_table", noted)
+    monkeypatch.setattr(table_cache, "load_table", noted)
     return read
 
 
-def kept_file(tmp_path: Path) -> Path:
+def cache_file(tmp_path: Path) -> Path:
     (file,) = (tmp_path / "cache" / "tables").iterdir()
     return file
 
 
 def test_what_is_kept_is_the_table(spec: Path, read_anew: list[Path]) -> None:
-    first = kept_table.read(spec)
-    again = kept_table.read(spec)
+    first = table_cache.read(spec)
+    again = table_cache.read(spec)
     assert read_anew == [spec]
     assert again == first == load_table(spec)
     (op,) = again.ops
@@ -56,29 +56,29 @@ def test_what_is_kept_is_the_table(spec: Path, read_anew: list[Path]) -> None:
 
 
 def test_a_changed_spec_is_read_anew(spec: Path, read_anew: list[Path]) -> None:
-    before = kept_table.read(spec)
+    before = table_cache.read(spec)
     spec.write_text(SPEC.format(factor="2 * alpha / 2"), encoding="utf-8")
-    after = kept_table.read(spec)
+    after = table_cache.read(spec)
     assert read_anew == [spec, spec]
     assert before != after == load_table(spec)
 
 
 def test_a_damaged_file_is_read_anew(spec: Path, tmp_path: Path, read_anew: list[Path]) -> None:
-    table = kept_table.read(spec)
-    file = kept_file(tmp_path)
+    table = table_cache.read(spec)
+    file = cache_file(tmp_path)
     file.write_bytes(file.read_bytes()[:-1] + b"!")
-    assert kept_table.read(spec) == table
+    assert table_cache.read(spec) == table
     assert read_anew == [spec, spec]
 
 
 def test_a_file_that_others_can_write_is_read_anew(
     spec: Path, tmp_path: Path, read_anew: list[Path]
 ) -> None:
-    table = kept_table.read(spec)
-    kept_file(tmp_path).chmod(0o666)
-    assert kept_table.read(spec) == table
+    table = table_cache.read(spec)
+    cache_file(tmp_path).chmod(0o666)
+    assert table_cache.read(spec) == table
     assert read_anew == [spec, spec]
-    assert kept_file(tmp_path).stat().st_mode & 0o777 == 0o600
+    assert cache_file(tmp_path).stat().st_mode & 0o777 == 0o600
 
 
 def test_without_a_cache_the_spec_is_read(
@@ -86,5 +86,5 @@ def test_without_a_cache_the_spec_is_read(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("GRADSPEC_CACHE", str(tmp_path / "file"))
-    assert kept_table.read(spec) == kept_table.read(spec)
+    assert table_cache.read(spec) == table_cache.read(spec)
     assert read_anew == [spec, spec]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from tests.runtime.numpy_twins.calls import FLAT, SMOOTH
+from tests.runtime.numpy_overrides.calls import FLAT, SMOOTH
 
 STEP = 1e-6
 

@@ -1,4 +1,4 @@
-"""Functions of NumPy that have no twin, and why."""
+"""Functions of NumPy that have no override, and why."""
 
 from __future__ import annotations
 

@@ -266,4 +266,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "trapezoid": _trapezoid,
     "var": variance,
 }
-"""The twins by their names in `numpy`."""
+"""The overrides by their names in `numpy`."""

@@ -80,7 +80,7 @@ def _constant(value: Any) -> Any:
     return value.numpy() if isinstance(value, Tensor) else value
 
 
-def twin_of(name: str) -> Callable[..., Any] | None:
+def override_of(name: str) -> Callable[..., Any] | None:
     """Return the function of `numpy` on the values of tensors; None for one with a slope."""
     if name not in COUNTED | TOLD | OF_CONSTANTS:
         return None

@@ -206,4 +206,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "unique_inverse": _unique_by(np.unique_inverse),
     "unique_values": _unique_values,
 }
-"""The twins by their names in `numpy`."""
+"""The overrides by their names in `numpy`."""

@@ -251,4 +251,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "where": _where,
     "zeros_like": creation.zeros_like,
 }
-"""The twins by their names in `numpy`."""
+"""The overrides by their names in `numpy`."""

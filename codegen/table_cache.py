@@ -20,7 +20,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from .kept import MONTH, cache_folder
+from .proof_cache import MONTH, cache_folder
 from .spec.load import load_table
 from .spec.model import Table
 from .spec.runtime_files import runtime_directory
