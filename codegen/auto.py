@@ -14,7 +14,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from .diagnostics import Diagnostic, Span, SpecError
+from .diagnostics import Span
+from .differentiate.outcome import ELEMENTWISE, KERNEL, NO_GRADIENT
 from .ir.parse import parse
 from .ir.walk import calls
 from .spec.elementwise import is_elementwise_definition
@@ -35,14 +36,6 @@ Derivations: TypeAlias = Mapping[tuple[str, str], str]
 
 Derived: TypeAlias = tuple[tuple[str, str], ...]
 """`(argument or output, rule)` for each `auto` of one op."""
-
-NO_GRADIENT = "non_differentiable"
-ELEMENTWISE = "auto_element_wise"
-"""Rules that are words, as an author would write them."""
-
-KERNEL = "kernel"
-"""The key of the definition with names for the values that derived VJPs share with it."""
-
 
 KINKS = "kinks"
 """The key of what derived rules take where pieces meet, as JSON, of an entry without any rule."""
@@ -204,12 +197,3 @@ def _jvp(text: str, rule: Auto) -> TangentRule:
 def _formula(text: str, span: Span) -> Formula:
     """A formula of which every character stands where the author wrote `auto`, or nothing."""
     return Formula(text, parse(text), (span,) * (len(text) + 1), is_derived=True)
-
-
-def refused(op: OpSpec, of: str, rule: Auto, reason: str) -> SpecError:
-    """The mistake of a rule that cannot be derived."""
-    message = f"no derivative of `{op.name}` by `{of}` can be derived: {reason}"
-    if of in {output.name for output in op.signature.outputs}:
-        message = f"no JVP of `{of}` of `{op.name}` can be derived: {reason}"
-    help = "write the formula" if rule.is_given else f"add `{of}: <formula>`"
-    return SpecError([Diagnostic("GS072", rule.span, message, help)])

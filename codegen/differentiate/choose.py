@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from ..auto import ELEMENTWISE, KERNEL, NO_GRADIENT, refused
 from ..diagnostics import SpecError
 from ..ir.guard import FormulaError, check_size
 from ..ir.nodes import Block, Const, Expr, Name, Subscript, Unary
@@ -20,6 +19,7 @@ from ..spec.model import Auto, NonDifferentiable, OpSpec, Table
 from ..spec.shared_locals import ambiguous, leading
 from .derivation import Naming
 from .derive import derive_jvp, derive_vjp, with_names
+from .outcome import ELEMENTWISE, KERNEL, NO_GRADIENT, refused
 from .terms import NoDerivative
 from .transpose import jvp_from_vjps, vjp_from_jvps
 

@@ -16,20 +16,17 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import BACKENDS
 
 from ..diagnostics import Diagnostic, Span, SpecError
+from .pool import OPS_PER_WORKER, Answer, Item, Work
 from .sources import prover_digest
-from .workers import OPS_PER_WORKER, Work
-
-_Item = TypeVar("_Item")
-_Answer = TypeVar("_Answer")
 
 BATCHES_PER_WORKER = 4
-"""So that none waits long for the last."""
+"""Number of batches per worker, so that none waits long for the last."""
 
 FEWEST = 8
 """A batch of fewer ops takes longer to start than to prove."""
@@ -83,10 +80,10 @@ class BackendPool:
 
     def each(
         self,
-        work: Work[_Item, _Answer],
-        items: Sequence[_Item],
-        crashed: Callable[[_Item, str], _Answer],
-    ) -> Iterator[tuple[int, _Answer]]:
+        work: Work[Item, Answer],
+        items: Sequence[Item],
+        crashed: Callable[[Item, str], Answer],
+    ) -> Iterator[tuple[int, Answer]]:
         """The answers with the numbers of their items, as they come."""
         if not items:
             return
@@ -120,7 +117,7 @@ def _parallel() -> Any:
 
 @contextmanager
 def _named_failure(backend: str) -> Iterator[None]:
-    """Whatever goes wrong in a backend, in its name: its packages have exceptions of their own."""
+    """Name a failure after the backend: its packages have exceptions of their own."""
     try:
         yield
     except SpecError:

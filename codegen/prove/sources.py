@@ -39,7 +39,7 @@ _CORE = (
 
 _NOT_THE_PROOF = {
     *("lock.py", "sources.py", "workers.py", "verdict.py", "derive.py"),
-    "parent.py",
+    *("parent.py", "pool.py"),
     *("difference.py", "repair.py"),
     *("backends.py", "batch.py", "certificate.py", "recorder.py", "recheck"),
 }

@@ -17,31 +17,26 @@ from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any
 
 from joblib import Parallel, delayed
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from ..spec.model import Example, OpSpec
+from .backends import BackendPool
 from .deadline import GRACE_SECONDS, PROOF_SECONDS, hard_limit, limit_memory
 from .parent import end_with
+from .pool import OPS_PER_WORKER, Answer, Item, Pool, Work
 from .recheck.outcome import Recheck
 from .report.certificate import record_line
 from .report.verdict import OpVerdict, Status
 
-_Item = TypeVar("_Item")
-_Answer = TypeVar("_Answer")
-Work: TypeAlias = Callable[[_Item, Path, str, str], _Answer]
-
 _PRE_DISPATCHED = 2
-"""Items sent ahead for each worker: so many may be lost with one."""
+"""Items sent ahead for each worker, which are lost if it dies."""
 
 MEMORY = 4 * 1024**3
 """The bytes that a worker may take."""
-
-OPS_PER_WORKER = 24
-"""A worker takes about as long to start as to prove this many ops."""
 
 
 def prove_ops(
@@ -166,24 +161,10 @@ _spare: list[ProcessPoolExecutor] = []
 """The worker that waits for work, if there is one."""
 
 
-class Pool(Protocol):
-    """Workers that have imported one package."""
-
-    def each(
-        self,
-        work: Work[_Item, _Answer],
-        items: Sequence[_Item],
-        crashed: Callable[[_Item, str], _Answer],
-    ) -> Iterator[tuple[int, _Answer]]:
-        """The answers with the numbers of their items, as they come."""
-
-
 def pool_of(staged: Path, package: str, jobs: int, backend: str = "") -> Pool:
     """The workers of this machine, or those that a backend of joblib finds."""
     if backend in ("", "loky"):
         return LocalPool(staged, package, jobs)
-    from .backends import BackendPool
-
     return BackendPool(staged, package, jobs, backend)
 
 
@@ -197,10 +178,10 @@ class LocalPool:
 
     def each(
         self,
-        work: Work[_Item, _Answer],
-        items: Sequence[_Item],
-        crashed: Callable[[_Item, str], _Answer],
-    ) -> Iterator[tuple[int, _Answer]]:
+        work: Work[Item, Answer],
+        items: Sequence[Item],
+        crashed: Callable[[Item, str], Answer],
+    ) -> Iterator[tuple[int, Answer]]:
         """The answers with the numbers of their items, as they come.
 
         After a crash those that may have caused it are done again, each in a worker of its own.
@@ -220,8 +201,8 @@ class LocalPool:
                     yield number, self._isolated(work, left.pop(number), crashed)
 
     def _together(
-        self, work: Work[_Item, _Answer], items: Mapping[int, _Item]
-    ) -> Iterator[tuple[int, _Answer]]:
+        self, work: Work[Item, Answer], items: Mapping[int, Item]
+    ) -> Iterator[tuple[int, Answer]]:
         run = uuid.uuid4().hex
         workers = min(self._jobs, math.ceil(len(items) / OPS_PER_WORKER))
         if workers == 1:
@@ -241,8 +222,8 @@ class LocalPool:
         )(tasks)
 
     def _in_one_worker(
-        self, work: Work[_Item, _Answer], items: Mapping[int, _Item], run: str
-    ) -> Iterator[tuple[int, _Answer]]:
+        self, work: Work[Item, Answer], items: Mapping[int, Item], run: str
+    ) -> Iterator[tuple[int, Answer]]:
         """joblib would do a single job in this very process, which must not import the runtime."""
         executor = _spare.pop() if _spare else ProcessPoolExecutor(max_workers=1)
         executor.submit(end_with, os.getpid(), self._staged)
@@ -261,10 +242,10 @@ class LocalPool:
 
     def _isolated(
         self,
-        work: Work[_Item, _Answer],
-        item: _Item,
-        crashed: Callable[[_Item, str], _Answer],
-    ) -> _Answer:
+        work: Work[Item, Answer],
+        item: Item,
+        crashed: Callable[[Item, str], Answer],
+    ) -> Answer:
         """One item in a worker of its own, after some item ended a worker that many shared."""
         try:
             return next(self._in_one_worker(work, {0: item}, uuid.uuid4().hex))[1]
@@ -292,8 +273,8 @@ def _end(error: TerminatedWorkerError) -> str:
 
 
 def _numbered(
-    work: Work[_Item, _Answer], number: int, item: _Item, staged: Path, package: str, run: str
-) -> tuple[int, _Answer]:
+    work: Work[Item, Answer], number: int, item: Item, staged: Path, package: str, run: str
+) -> tuple[int, Answer]:
     return number, work(item, staged, package, run)
 
 
