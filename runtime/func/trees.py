@@ -130,10 +130,3 @@ def outline(tree: Any) -> Any:
     if isinstance(tree, dict):
         return type(tree)((key, outline(item)) for key, item in tree.items())
     return map_leaves(lambda _: "*", tree)
-
-
-def check_tensors(leaves: list[Any], where: str) -> None:
-    """Raise ValueError unless all are tensors."""
-    for leaf in leaves:
-        if not isinstance(leaf, Tensor):
-            raise ValueError(f"{where} must be tensors, got {type(leaf).__name__}")

@@ -177,15 +177,6 @@ def leaf(array: Any, requires_grad: bool) -> Tensor:
     return wrap(array).requires_grad_(requires_grad)
 
 
-def check_alike(found: list[Any], expected: list[Any]) -> None:
-    """Arrays, or None in the same places, that differ by rounding only."""
-    for ours, wanted in zip(found, expected, strict=True):
-        assert (ours is None) == (wanted is None)
-        if ours is not None:
-            assert (ours.dtype, ours.shape) == (wanted.dtype, wanted.shape)
-            np.testing.assert_allclose(ours, wanted, rtol=1e-13, atol=1e-14)
-
-
 def _is_of_symmetric_matrices(op: OpSpec) -> bool:
     given = [value for example in op.examples for _, value in example.args]
     return any(isinstance(value, dict) and value.keys() & {"cholesky", "eigh"} for value in given)
