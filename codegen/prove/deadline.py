@@ -15,7 +15,7 @@ PROOF_SECONDS = 60.0
 """An op whose proof takes longer is given up."""
 
 GRACE_SECONDS = 5.0
-"""How long a step may go on that cannot be interrupted, before its process is ended."""
+"""Time that a step may take that cannot be interrupted, before its process is ended."""
 
 
 class TimeUp(BaseException):
@@ -28,7 +28,7 @@ _AGAIN = 1.0
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeUp in the block after so many seconds of computing; limits may nest.
+    """Raise TimeUp in the block after `seconds` of computing; limits may nest.
 
     The time of other processes does not count, so that a busy machine proves what an idle one does.
     Only a main thread can be interrupted, elsewhere there is no limit.
@@ -57,7 +57,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def hard_limit(seconds: float) -> Iterator[None]:
-    """End this process after so many seconds of computing, for what nothing can interrupt.
+    """End this process after `seconds` of computing, for steps that nothing can interrupt.
 
     A power of huge integers is one instruction for Python: no handler runs before it is done.
     """
@@ -72,6 +72,6 @@ def hard_limit(seconds: float) -> Iterator[None]:
 
 
 def limit_memory(size: int) -> None:
-    """Let this process take no more bytes: it gets a MemoryError, and the machine goes on."""
+    """Let this process take no more bytes: it gets a MemoryError, and the machine stays usable."""
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (size if most < 0 else min(size, most), most))

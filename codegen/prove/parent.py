@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 _SECONDS = 0.5
-"""How often a worker looks."""
+"""Interval at which a worker looks."""
 
 
 def end_with(parent: int, staged: Path) -> None:

@@ -70,7 +70,7 @@ TREATMENTS: Final[dict[str, Callable[[Any, int, int], Any]]] = {
     "permute": _permute,
     "unset": _unset,
 }
-"""What becomes of an argument `value`, for examples of `ndim` dimensions, `size` of them."""
+"""Treatment of an argument `value`, for examples of `ndim` dimensions, `size` of them."""
 
 _COUNTING: Final = ("shift", "flat", "each")
 """Treatments of what counts dimensions of an argument."""

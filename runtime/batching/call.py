@@ -33,7 +33,7 @@ from .batched import (
 from .rules import Rule, rules_of
 
 loops: Final[Counter[str]] = Counter()
-"""How often ops were called in a loop, by name, since the program began."""
+"""Counts of the calls of ops in a loop, by name, since the program began."""
 
 
 def call_batched(op: Op, values: dict[str, Any]) -> Any:
@@ -61,7 +61,7 @@ MOST_ACCEPTED: Final = 10_000
 
 def _check_one_example(op: Op, values: dict[str, Any], level: Level) -> None:
     """Raise what the op raises for one example: a matrix may do for all where one is a vector."""
-    key = (op.name, *(_outline(value) for value in values.values()))
+    key = (op.name, *(_call_key(value) for value in values.values()))
     if key in _accepted or not level.size:
         return
     with no_grad():
@@ -71,10 +71,10 @@ def _check_one_example(op: Op, values: dict[str, Any], level: Level) -> None:
     _accepted.add(key)
 
 
-def _outline(value: Any) -> Any:
-    """What decides whether an op accepts an argument, but for the values of a tensor."""
+def _call_key(value: Any) -> Any:
+    """Reduce an argument to what decides whether an op accepts it, without values."""
     if isinstance(value, list | tuple):
-        return tuple(map(_outline, value))
+        return tuple(map(_call_key, value))
     return (value.shape, value.dtype) if isinstance(value, Tensor) else repr(value)
 
 

@@ -53,7 +53,7 @@ def fitted(grad: Any, array: np.ndarray[Any, Any]) -> Any:
 
 
 def fitted_tensor(grad: Tensor, to: Tensor) -> Tensor:
-    """As `fitted`, of a gradient that may be recorded or batched."""
+    """Convert as `fitted`, for a gradient that may be recorded or batched."""
     if grad.shape != to.shape:
         fitted(grad.array, to.array)
     if grad.dtype == to.dtype or is_symbolic(to.dtype) or is_symbolic(grad.dtype):

@@ -60,7 +60,7 @@ def candidates(spec: OpSpec) -> Iterator[str]:
 
 
 def _treatments(spec: OpSpec) -> Iterator[tuple[str, ...]]:
-    """What may become of the arguments that count dimensions or are shapes."""
+    """List the rules that may hold for arguments that count dimensions or are shapes."""
     params = [param for param in spec.signature.params if _may_count(param)][:_MOST_PARAMS]
     for words in itertools.product(*map(_words, params)):
         pairs = zip(params, words, strict=True)

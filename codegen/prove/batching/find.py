@@ -28,10 +28,10 @@ _FEWEST = 0.05
 """A rule that fits a smaller part of the calls is none."""
 
 _ENOUGH = 0.9
-"""Where arrangements fit this part of the calls, the formula is not needed."""
+"""Fraction of the calls that arrangements must fit for a formula to be unneeded."""
 
 _FEWEST_SAME = 20
-"""A result seems to be the same for all examples only after so many calls."""
+"""Number of calls after which a result counts as the same for all examples."""
 
 _TOLERANCE = 1e-9
 
@@ -104,7 +104,7 @@ def _chosen(
 
 
 def _best(found: dict[str, set[int]], left: set[int], most: int) -> dict[str, set[int]]:
-    """So many rules that together fit most calls."""
+    """Choose a number of rules that together fit most calls."""
     chosen: dict[str, set[int]] = {}
     while found and len(chosen) < most:
         text = max(found, key=lambda text: len(found[text] & left))

@@ -70,7 +70,7 @@ def _named(spec: OpSpec, result: Any) -> Iterator[tuple[str, Any]]:
 
 @contextmanager
 def batch_level(size: int) -> Iterator[Any]:
-    """A level of `vmap` over so many examples."""
+    """A level of `vmap` over `size` examples."""
     from gradspec.batching.batched import Level
     from gradspec.core import levels
 

@@ -47,7 +47,7 @@ _COUNTS = "both sides of {} count"
 _BITS = ("&", "|", "^", "<<", ">>")
 
 Path: TypeAlias = frozenset[tuple[int, bool]]
-"""What a call answered: for conditions by number the answers."""
+"""Answers of the calls: for conditions by number."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Condition:
     """A condition of a formula, with the answers that calls gave."""
 
     key: str
-    """What the spec calls the formula."""
+    """Name of the formula in the spec."""
     text: str
     answers: set[bool] = field(default_factory=set)
     of_nothing: set[bool] = field(default_factory=set)
@@ -70,7 +70,7 @@ class Condition:
     is_of_elements: bool = False
     """True if the elements of a tensor answer it, each for itself."""
     names: frozenset[str] = frozenset()
-    """What it reads."""
+    """Names that it reads."""
 
     @property
     def missing(self) -> list[bool]:
@@ -111,7 +111,7 @@ class Branches:
         self._first: dict[tuple[str, int], float] = {}
         """The first value of each number that jumps, for each set that answers are noted in."""
         self.path: Path = frozenset()
-        """What the call that was noted last answered; nothing if a tensor has no elements."""
+        """Answer of the last call; nothing if a tensor has no elements."""
 
     def missing(self) -> list[Condition]:
         """The conditions that are answered one way only."""

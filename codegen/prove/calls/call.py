@@ -34,7 +34,7 @@ ROUNDINGS = 2.0**-46
 """A step of a few roundings."""
 
 MOST_BY_ELEMENT = 6
-"""So many elements of an argument are moved alone."""
+"""Number of elements of an argument that are moved alone."""
 
 
 class NoCall(Exception):
@@ -75,7 +75,7 @@ class CallWithNumbers:
     symmetric: frozenset[str] = frozenset()
     """The arguments of which one half may be read: they move in symmetric directions only."""
     rough: dict[str, Any] = field(default_factory=dict)
-    """Where each output has an infinite slope, or none: nan says so, too."""
+    """Elements of each output with an infinite slope, or none, which nan shows, too."""
     lines: list[tuple[Lines, dict[str, tuple[Array, Array]]]] = field(default_factory=list)
     """Directions with the slopes ahead and behind."""
     checked: int = 0
@@ -88,7 +88,7 @@ class CallWithNumbers:
     def start(self) -> dict[str, Array]:
         """Make the call, and return its outputs.
 
-        Raises NoSlope, and Mismatch for an output that lies in the memory of an argument.
+        Raises NoSlope, and Mismatch for an output that shares the memory of an argument.
         """
         tensors = self._call([])
         arguments = [a for a in self._arrays() if a.size]
@@ -98,7 +98,7 @@ class CallWithNumbers:
                     raise Mismatch(
                         name,
                         "forward",
-                        "lies in the memory of an argument, and is "
+                        "shares the memory of an argument, and is "
                         "declared no view: `-> Tensor(a)` of `Tensor(a)`, or copy it",
                     )
         middle = self.outputs = {n: t.array for n, t in tensors.items()}

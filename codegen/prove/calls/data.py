@@ -10,7 +10,7 @@ from typing import Any
 Args = dict[str, Any]
 
 MOST_DATA = 1024
-"""So many arrays of whole numbers or flags are gone through."""
+"""Number of arrays of whole numbers or flags that are tried."""
 
 
 def kind_of_data(value: Any) -> str:

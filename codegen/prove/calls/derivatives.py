@@ -19,7 +19,7 @@ class CallWithDerivatives(CallWithNumbers):
     """A call of which derivatives are asked for, whose arrays have to fit."""
 
     may_be_cast = False
-    """Whether dtypes are not looked at: of two dtypes, where an op does not promote."""
+    """True if dtypes are not compared: of two dtypes, where an op does not promote."""
 
     def _vjp(
         self, leaves: list[Leaf], weights: dict[str, Array], *, recorded: bool = False

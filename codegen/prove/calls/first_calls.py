@@ -1,7 +1,7 @@
 """Calls to begin with, of an op whose entry gives no examples: the first ones that it accepts.
 
 Shapes are tried that most formulas take, the same for all tensors before others, small ones before
-large ones: what matters is that there is one call, as the proof goes on from it to other extents,
+large ones: what matters is that there is one call, as the proof varies it to other extents,
 dimensions, flags and data.
 """
 
@@ -30,7 +30,7 @@ from .points import NoCall, usual_points
 from .required_shapes import with_required_shapes
 
 MOST_EXAMPLES = 3
-"""So many calls are taken, with tensors of unlike numbers of dimensions."""
+"""Number of calls that are taken, with tensors of different numbers of dimensions."""
 
 MOST_ELEMENTS = 12
 """Elements of all tensors of a call, but for the first: each is a symbol."""
@@ -42,7 +42,7 @@ MANY_ELEMENTS = 20
 """Examples with more are too many symbols for products of quotients, as attention has them."""
 
 MOST_TRIED = 4000
-"""So many calls are tried before the author is asked for one."""
+"""Number of calls that are tried before the author is asked for one."""
 
 _DRAWS = 3
 """Points at which each call is tried. Results that are finite at one of them only will do for an op
@@ -99,7 +99,7 @@ def with_examples(spec: OpSpec) -> OpSpec:
 
 
 def _accepted(spec: OpSpec, fewest: int, *, with_gradients: bool) -> tuple[Example, ...]:
-    """The first calls, each of which has finite results at so many points, and gradients."""
+    """The first calls, each of which has finite results at some points, and gradients."""
     found: dict[tuple[int, ...], Example] = {}
     tensors = {param.name for param in spec.signature.tensor_params}
     for args in itertools.islice(_candidates(spec), MOST_TRIED):

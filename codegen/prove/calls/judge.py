@@ -55,10 +55,10 @@ SMALL = 8
 """Elements of a call at which an argument is given as flags, too."""
 
 ROUNDED = 2.0**-22
-"""How far arguments are moved to see what rounding does."""
+"""Distance that arguments are moved to see the effect of rounding."""
 
 ROUNDINGS = 3
-"""How often that is done: numbers may be rounded to what hides it."""
+"""Number of such moves: numbers may be rounded to what hides it."""
 
 SINGULAR = 1e12
 """Products of gradients and directions that are larger come of matrices that are singular but for
@@ -74,10 +74,10 @@ ROUNDING = 16 * 2.0**-52
 """Error of a value, relative to its size."""
 
 _REFUSED = ("same dtype", "same scalar type")
-"""What ops say that take tensors of one dtype only, as products of matrices do."""
+"""Errors of ops that take tensors of one dtype only, as products of matrices do."""
 
 NEARBY = 1500
-"""At most so many points around a kink tell which slopes may be chosen there."""
+"""Largest number of points around a kink that tell which slopes may be chosen there."""
 
 
 @dataclass
@@ -276,7 +276,7 @@ class Judge(CallWithSecondDerivatives):
     def _tangent(
         self, name: str, tangent: Array, ahead: Array, behind: Array, direction: Lines
     ) -> None:
-        """Compare a tangent with the slopes of both sides: at a kink it lies between them."""
+        """Compare a tangent with the slopes of both sides: at a kink it is between them."""
         both = np.isfinite(ahead) & np.isfinite(behind)
         size = max(np.abs(ahead[both]).max(initial=1e-3), np.abs(behind[both]).max(initial=0))
         if size > HUGE:
@@ -305,7 +305,7 @@ class Judge(CallWithSecondDerivatives):
             )
 
     def _is_choice(self, name: str, tangent: Array, direction: Lines, size: float) -> Array:
-        """Return where a tangent at a kink lies between those of points around it."""
+        """Return where a tangent at a kink is between those of points around it."""
         low, high, slack = (
             np.full_like(tangent, np.inf),
             np.full_like(tangent, -np.inf),

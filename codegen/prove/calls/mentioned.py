@@ -1,4 +1,4 @@
-"""What the formulas of an op mention: numbers, texts, and what they compare."""
+"""Constants of the formulas of an op: numbers, texts, and what they are compared with."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Values = dict[str, Any]
 Array = np.ndarray[Any, Any]
 
 FEW = 12
-"""A call with at most so many elements is tried where single ones are special, too."""
+"""Largest number of elements of a call that is tried where single ones are special, too."""
 
 SYMMETRIC = frozenset({"cholesky", "eigh"})
 """The kinds of matrices that equal their transposes: one half of them may be read."""
@@ -102,7 +102,7 @@ def _product(kind: str, shape: tuple[int, ...], rng: np.random.Generator) -> Arr
 def usual_points(
     spec: OpSpec, args: dict[str, Any], rng: np.random.Generator, count: int
 ) -> Iterator[Values]:
-    """So many points inside the domain, of unlike sizes."""
+    """Draw a number of points inside the domain, of different sizes."""
     found = 0
     for number in range(_TRIES):
         values = arguments(spec, args, rng)

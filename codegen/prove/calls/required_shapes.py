@@ -80,7 +80,7 @@ def _assign(spec: OpSpec, args: Args, side: Expr, other: Expr) -> bool:
 
 
 def _lengthen(spec: OpSpec, args: Args, name: str, other: Expr) -> bool:
-    """Give a list so many items, those that it has in turns."""
+    """Give a list a number of items, those that it has in turns."""
     items = args.get(name)
     values = outlines(spec, Example(tuple(args.items()), spec.span))
     try:

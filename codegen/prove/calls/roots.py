@@ -1,4 +1,4 @@
-"""Whether the forward of an op takes a root of zero at a call.
+"""Find calls at which the forward of an op takes a root of zero.
 
 A norm is one: `sqrt(sum(x * x))` has a kink at zero, where the chain rule gives 0 / 0. There nan
 says that no slope was chosen, as it does in PyTorch; at other kinks, such as those of `abs`, a rule

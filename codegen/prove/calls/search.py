@@ -47,36 +47,35 @@ from .together import Together
 MOST_STRUCTURES = 120
 MOST_SPECIAL = 8
 MOST_OF_OTHERS = 3
-"""So many special points of a call that differs from an example in a flag or a number."""
+"""Number of special points of a call that differs from an example in a flag or a number."""
 
 FEWEST_SPECIAL = 24
-"""So many special points, at least, of each call that takes conditions in a new way."""
+"""Least number of special points of each call that takes conditions in a new way."""
 
 MOST_PATHS = 16
-"""Calls that take the conditions in so many ways are looked at everywhere: at special points, and
+"""Number of ways through the conditions whose calls are tried everywhere: at special points, and
 with complex numbers. What is wrong in one branch need not be seen in another."""
 
 MOST_ON_PATHS = 120
-"""So many calls with other flags and numbers, and so many special points, are judged for all of
-these ways together."""
+"""Number of calls with other flags and numbers, and of special points, for all of these ways."""
 
 MOST_USUAL = 0.7
 """The part of the calls that are judged at usual points; the others are left for special ones."""
 
 MOST_TOGETHER = 48
-"""So many calls that take conditions together in a new way are judged beside all others."""
+"""Number of calls that take conditions together in a new way, judged beside all others."""
 
 MOST_FARTHER = 2000
-"""So many calls are tried to take a condition the other way."""
+"""Number of calls that are tried to take a condition the other way."""
 
 MOST_OF_THIRD_ORDER = 8
 """Calls with flags, numbers and texts of their own at which third derivatives are compared."""
 
 MOST_CALLS = 800
-"""So many calls of an op are judged; those that tell most come first."""
+"""Number of calls of an op that are judged; those that tell most come first."""
 
 FEWEST_CALLS = 150
-"""So many are judged also where the formulas are long."""
+"""Number that is judged even where the formulas are long."""
 
 NODES = 60_000
 """Nodes of formulas, times the calls that are judged: counted, so that every machine and every
@@ -166,7 +165,7 @@ class _Search:
         self.branches = Branches(spec)
         self.calls = self.compared = 0
         self.path: Path = frozenset()
-        """How the call that was judged last took the conditions."""
+        """Outcomes of the conditions at the last call."""
         self.paths: dict[Path, dict[str, Any]] = {}
         """The first call that took them in each way."""
         self.known = Together(spec, examples, self.branches.conditions)
@@ -225,7 +224,7 @@ class _Search:
                 yield changed
 
     def _attributes(self, args: dict[str, Any], most: int) -> None:
-        """Judge a call with every flag and number, until so many calls are judged."""
+        """Judge a call with every flag and number, until `most` calls are judged."""
         for changed in self._as_required(attributes(self.spec, self.examples, args)):
             if self.calls >= most:
                 return
@@ -233,7 +232,7 @@ class _Search:
                 self._is_new_path(changed)
 
     def _look_everywhere(self, args: dict[str, Any], most: int) -> None:
-        """Judge a call with complex numbers, and where so many points are special.
+        """Judge a call with complex numbers, and at special points, up to `most` calls.
 
         A factorization may jump where an element is zero: it has no slope there.
         """
@@ -343,7 +342,7 @@ class _Search:
         return unmet(self.spec, values) is None and self.known.is_new(self._answers(values)[1])
 
     def _answers(self, values: dict[str, Any]) -> tuple[bool, Path]:
-        """Whether a call answers a condition in a new way, and its answers; none are kept."""
+        """Return whether a call answers a condition in a new way, with its answers; forget them."""
         conditions = self.branches.conditions
         before = [(set(c.answers), set(c.of_nothing)) for c in conditions]
         found, path = False, Path()
@@ -431,7 +430,7 @@ def most_calls(spec: OpSpec) -> int:
 
 
 def _attributes(spec: OpSpec, args: dict[str, Any]) -> str:
-    """What a call gives besides tensors, and which tensors it leaves out."""
+    """Describe the arguments that are no tensors, and the tensors that are left out."""
     tensors = {param.name for param in spec.signature.tensor_params}
     return repr(
         [

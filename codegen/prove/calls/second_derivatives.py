@@ -19,7 +19,7 @@ _TOLERANCE = 1e-5
 """Error of one second derivative beside another one, relative to the largest."""
 
 _NUDGE = 1e-10
-"""How far arguments are moved to see whether rounding explains a difference."""
+"""Distance that arguments are moved to see whether rounding explains a difference."""
 
 
 class CallWithSecondDerivatives(CallWithDerivatives):

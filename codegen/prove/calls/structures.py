@@ -42,17 +42,17 @@ from .mentioned import mentioned_constants
 from .words import flags, numbers_with_flags, optional_tensors, words
 
 LONGEST_LIST = 12
-"""Lists of tensors of up to so many parts are tried."""
+"""Largest number of parts of the lists of tensors that are tried."""
 
 _MOST_COMBINED = 400
-"""So many calls have several things changed."""
+"""Number of calls in which several things are changed."""
 
 _MOST_TOGETHER = 10
 """Extents up to this are tried in all pairs."""
 
 
 def structures(spec: OpSpec, examples: tuple[Example, ...], most: int) -> Iterator[Args]:
-    """At most so many different calls, the examples first; many are no calls of the op."""
+    """A bounded number of different calls, the examples first; many are no calls of the op."""
     seen: set[str] = set()
     rng = random.Random(spec.name)
     given = [dict(example.args) for example in examples]
@@ -153,7 +153,7 @@ def _several_changes(
 
 
 def changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
-    """What is given otherwise at each call near one: with `args | change` the call is made."""
+    """Yield changes of the arguments of a call: `args | change` makes one near it."""
     numbers, strings = mentioned_constants(spec)
     shapes = shapes_of(spec, args)
     lists = lists_of(spec, args)

@@ -20,10 +20,10 @@ _FEWEST = 2
 """Conditions that do not depend on elements: fewer are not taken together."""
 
 _TRIED = 150
-"""So many calls are tried for each of these conditions, where formulas are short."""
+"""Number of calls that are tried for each of these conditions, where formulas are short."""
 
 _MOST_CONDITIONS = 8
-"""More conditions get no more calls than so many."""
+"""Number of conditions from which on no further calls are added."""
 
 _MOST_WAYS = 6
 """Changes that are kept for each answer."""
@@ -45,7 +45,7 @@ class Together:
         self._calls: list[tuple[Args, Path]] = []
         """The first call of each way."""
         self._changes: dict[int, list[list[Args]]] = {}
-        """What can be changed of a call that is known, by the arguments that are changed."""
+        """Changes of a known call, by the arguments that they change."""
         self._ways: dict[tuple[int, bool], list[Args]] = {}
         self._seen: set[tuple[str, Path]] = set()
         """For each rule, the ways in which its conditions and those of `forward` were taken."""
@@ -95,7 +95,7 @@ class Together:
                 yield args | self._rng.choice(self._rng.choice(fitting))
 
     def _names_to_change(self, path: Path) -> frozenset[str]:
-        """What a condition reads that a call answered, one that is owed another answer first."""
+        """List the names that an answered condition reads; one that lacks an answer comes first."""
         answered = sorted({number for number, _ in path})
         owed = [n for n in answered if self._conditions[n].missing]
         return (

@@ -13,7 +13,7 @@ from .data import Args
 from .extents import LARGEST_EXTENT
 
 MOST_FLAGS = 6
-"""So many flags are taken in all combinations."""
+"""Number of flags that are combined in all ways."""
 
 NO_WORD = "another"
 """A text that formulas do not mention: what is left when they have compared all that they do."""

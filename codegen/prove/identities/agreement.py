@@ -1,7 +1,7 @@
 """Do the numbers that users get agree with the symbols that were proved?
 
 The same op, called with float64 arrays of the witness, must give the values of the symbolic
-results at the witness. This ties the exact twins to the functions they stand for. A kernel must
+results at the witness. This ties the exact models to the functions they stand for. A kernel must
 also give the dtypes of the definition, in both precisions.
 """
 
@@ -27,10 +27,10 @@ SINGLE_TOLERANCE = 1e-4
 """For a call that asks for single precision."""
 
 SMALLEST = 1e-13
-"""What remains of terms of the order of one that cancel."""
+"""Remainder of terms of the order of one that cancel."""
 
 _ROUNDING = 1e-15
-"""What remains of terms of any order, relative to their sum without signs."""
+"""Remainder of terms of any order, relative to their sum without signs."""
 
 
 class NumbersDiffer(Mismatch):
@@ -40,7 +40,7 @@ class NumbersDiffer(Mismatch):
 def check_agreement(spec: OpSpec, run: Run) -> int:
     """Compare all arrays, and count them. Raises Mismatch naming the first that disagrees.
 
-    Floats are not quite the witness, and may lie beyond a jump that it lies on. What disagrees is
+    Floats are not quite the witness, and may be beyond a jump that it is on. What disagrees is
     therefore compared again with the symbolic results at the floats themselves.
     """
     try:

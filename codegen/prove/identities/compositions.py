@@ -19,14 +19,14 @@ Arrays: TypeAlias = dict[Any, Array | None]
 
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """What the modes are given beside the arguments of a call."""
+    """Cotangents and tangents of the modes beside the arguments of a call."""
 
     cotangents: dict[str, Array]
-    """Of the outputs."""
+    """Cotangents of the outputs."""
     tangents: dict[Leaf, Array]
-    """Of the arguments where the JVP comes first; of the gradients where the VJP does."""
+    """Tangents: of the arguments where the JVP comes first; of the gradients where the VJP does."""
     moves: dict[Leaf, Array]
-    """Of the arguments again, for what comes next."""
+    """Second tangents or weights of the arguments, for the next derivative."""
     moves_of_cotangents: Mapping[str, Array] = field(default_factory=dict)
     """The tangents that a JVP finds on the cotangents; those that are not here have none."""
     moves_of_tangents: Mapping[Leaf, Array] = field(default_factory=dict)

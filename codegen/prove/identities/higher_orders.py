@@ -1,4 +1,4 @@
-"""Which derivatives of higher order of an op are compared, and whether with symbols or numbers."""
+"""Choice of the derivatives of higher order of an op to compare, by symbols or by numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .orders import count_parts, is_settled_by_first_order, nested_identities, t
 from .run import Array, Run
 
 MOST_PARTS = 200
-"""So many different subexpressions of the second derivatives are differentiated with symbols."""
+"""Number of different subexpressions of second derivatives that symbols differentiate."""
 
 MOST_PARTS_OF_COMPLEX = 800
 """The same of complex numbers, which no differences speak for."""
@@ -43,7 +43,7 @@ class HigherOrders:
         self._too_large: list[Run] = []
         self._without_third: list[Run] = []
         self._proved = 0
-        """How many third derivatives were found right with symbols."""
+        """Number of third derivatives that were proved with symbols."""
 
     def identities(self, run: Run, known: Derivatives) -> Iterator[Identity]:
         """Yield what has to hold of a run with symbols; what is too large is left to numbers."""

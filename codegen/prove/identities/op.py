@@ -57,10 +57,10 @@ from .identity import (
 from .run import Run, execute
 
 EXAMPLE_SECONDS = 10.0
-"""So long an example may take of which there is a smaller one."""
+"""Time for an example of which there is a smaller one."""
 
 FOUND_SECONDS = 4.0
-"""So long if the author gave none: another will do."""
+"""Time if the author gave none: another will do."""
 
 EXTRA_SECONDS = 8.0
 """A call that no example makes is then left to differences: symbols may be too many for it."""
@@ -71,7 +71,7 @@ def prove_op(
 ) -> OpVerdict:
     """The verdict on one op of the generated package; never raises for what the op does.
 
-    It is given up after so many seconds of computing. `recorder` hears what was proved.
+    It is given up after `seconds` of computing. `recorder` hears what was proved.
     """
     started, started_computing = time.perf_counter(), time.process_time()
     proof = _Proof(spec, recorder or Silence())

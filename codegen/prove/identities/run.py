@@ -19,6 +19,7 @@ from ..numeric.evaluate import Point
 from ..symbolic.complex_numbers import is_complex
 from ..symbolic.decisions import Decision, ProofError, tracing
 from ..symbolic.symbols import SymArray, expressions
+from ..zero.number_fields import numeric_values
 from .definition import evaluate_definition
 from .real_numbers import real_gradients, real_part_of
 
@@ -212,8 +213,6 @@ def _complex_outputs(spec: OpSpec, run: Run) -> set[str]:
     if not any(is_complex(expr) for array in arrays for expr in array.flat):
         return set()
     from gradspec.core.modes import no_grad
-
-    from ..zero.number_fields import numeric_values
 
     with no_grad(), np.errstate(all="ignore"):
         outputs = Call(spec, numeric_values(run.inputs, run.point), [])()

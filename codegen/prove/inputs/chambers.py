@@ -26,13 +26,13 @@ from .draw import Inputs
 
 MAX_RUNS = 24
 MAX_COMBINED = 5
-"""So many comparisons of the same symbols are combined in all ways."""
+"""Number of comparisons of the same symbols that are combined in all ways."""
 
 MAX_PAIRED = 6
-"""So many runs are made to see outcomes of two groups together."""
+"""Number of runs to see outcomes of two groups together."""
 
 MAX_TIES = 6
-"""So many walls between chambers are looked at in an example."""
+"""Number of walls between chambers that are examined in an example."""
 
 _TRIES = 60
 _DRAWS = 8
@@ -65,7 +65,7 @@ class Chambers:
         self._chambers: list[tuple[Point, tuple[Decision, ...]]] = []
         self._seen: dict[sympy.Expr, set[bool]] = {}
         self._made_at: dict[sympy.Expr, list[tuple[Point, tuple[Decision, ...]]]] = {}
-        """Where each comparison was made: the witnesses, and the decisions before it."""
+        """Points at which each comparison was made: the witnesses, and the decisions before it."""
 
     def runs(self) -> Iterator[Run]:
         """A run for each chamber that was found; at least one."""

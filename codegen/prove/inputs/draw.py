@@ -36,11 +36,11 @@ class Inputs:
     """The arguments of one call and what is known about the symbols in them."""
 
     values: dict[str, Any]
-    """What each parameter is given: `SymArray`, a plain array, a list of either, or a value."""
+    """Values of the parameters: `SymArray`, a plain array, a list of either, or a value."""
     symbols: dict[sympy.Symbol, tuple[float, float]] = field(default_factory=dict)
-    """Each symbol with the open interval it lies in."""
+    """Open interval of each symbol."""
     conditions: list[Decision] = field(default_factory=list)
-    """What the domain demands of them."""
+    """Conditions of the domain on them."""
 
     def tensors(self, name: str) -> list[Any]:
         """The arrays given to one parameter, which may be a list, or absent."""

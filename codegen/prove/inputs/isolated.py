@@ -22,7 +22,7 @@ from ..symbolic.decisions import ProofError
 from .borders import at_border
 
 MOST_POINTS = 6
-"""So many of them are looked at in an example."""
+"""Number of them that are examined in an example."""
 
 _STEP = sympy.Rational(1, 10**6)
 

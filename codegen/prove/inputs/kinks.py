@@ -32,9 +32,9 @@ from .domain import is_at_gap
 from .draw import Inputs, build
 
 _WHOLE = sympy.Integer(2)
-"""Where a condition speaks of whole numbers, such as `self == floor(self)`, this is tried."""
+"""Point to try for a condition on whole numbers, such as `self == floor(self)`."""
 _STEP = sympy.Rational(1, 10**6)
-"""How far beside a breakpoint its two sides are looked at."""
+"""Distance of the points that are examined on the two sides of a breakpoint."""
 
 _TRIES = 20
 """A condition may hold where nothing breaks: `self == min` does not count beyond `max`."""
@@ -46,7 +46,7 @@ _FUNCTIONS: dict[str, Any] = {name: function for function, name in OPS_OF_SYMPY.
     "sigmoid": lambda x: 1 / (1 + sympy.exp(-x)),
     "sqrt": sympy.sqrt,
 }
-"""What a condition or a factor may call; truncation is only looked at above zero."""
+"""Functions that a condition or a factor may call; truncation is only examined above zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def declared(spec: OpSpec) -> list[Kink]:
 
 
 def is_derived(spec: OpSpec) -> bool:
-    """Return whether an author wrote no rule: what is taken at breakpoints is nobody's claim."""
+    """Return whether an author wrote no rule: no entry claims what is taken at breakpoints."""
     vjps = [rule for _, rule in spec.vjps if isinstance(rule, Formula)]
     jvps = [rule for _, rule in spec.jvps if not isinstance(rule, AutoElementwise)]
     return all(isinstance(rule, Formula) and rule.is_derived for rule in (*vjps, *jvps))

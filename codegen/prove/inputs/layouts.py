@@ -65,7 +65,7 @@ def _read_only(array: Array) -> Array:
 
 
 Lay: TypeAlias = Callable[[Array], Array]
-"""What puts the elements of an array elsewhere in memory."""
+"""Functions that place the elements of an array elsewhere in memory."""
 
 
 class Layout(NamedTuple):

@@ -1,7 +1,7 @@
 """Ops defined by an equation, proved by their answers instead of a closed form.
 
 An example such as `{cholesky: [2, 2]}` starts from symbols for the factors and multiplies them out.
-The input is then an array of expressions in these parameters, and the exact twin of the
+The input is then an array of expressions in these parameters, and the exact model of the
 factorization knows the factors it was made of. The identities hold along the parameters `p`:
 
     VJP             sum of grad_in * d in/dp     =  sum of g * d out/dp
@@ -23,10 +23,10 @@ from sympy import Expr, Matrix, Symbol
 
 from ..symbolic.complex_numbers import is_complex, parameters
 from ..symbolic.decisions import ProofError, value
+from ..symbolic.exact_arrays import SymArray, expressions, sym_array
 
 if TYPE_CHECKING:
     from ..identities.run import Run
-    from ..symbolic.symbols import SymArray
     from .draw import Inputs
 
 Bounds = tuple[float, float]
@@ -142,15 +142,13 @@ _FACTORIZATIONS: dict[str, Callable[[_Parameters, int, int], Factors]] = {
 }
 
 _made: dict[tuple[str, tuple[Expr, ...]], Factors] = {}
-"""What each product was made of: the expressions of an input name its factors."""
+"""Factors of each product: the expressions of an input name them."""
 
 
 def parametrized(
     kind: str, name: str, shape: tuple[int, ...], known: dict[Symbol, Bounds]
 ) -> SymArray:
     """An input given by its factors: matrices of expressions in new symbols, noted in `known`."""
-    from ..symbolic.symbols import sym_array
-
     elements: list[Expr] = []
     batch = shape[:-2]
     for place in np.ndindex(*batch):
@@ -199,8 +197,6 @@ def tangents(
     array: np.ndarray[Any, Any], name: str, inputs: Inputs
 ) -> tuple[SymArray, dict[Symbol, Symbol]]:
     """The tangent of an input, and that of each of its parameters."""
-    from ..symbolic.symbols import expressions, sym_array
-
     if not is_parametrized(array):
         fresh = inputs.fresh_like(name, array, is_complex=any(map(is_complex, array.flat)))
         pairs = zip(array.flat, expressions(fresh).flat, strict=True)
@@ -217,8 +213,6 @@ def tangents(
 
 def curved(run: Run, q: Symbol) -> Expr:
     """The derivative by one parameter of the first gradients, weighted as in the second pass."""
-    from ..symbolic.symbols import expressions
-
     return sympy.Add(
         *(
             contracted(expressions(run.weights[leaf]), along(gradient, {q: sympy.S.One}))

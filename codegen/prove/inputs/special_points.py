@@ -38,13 +38,13 @@ from .unproved import is_unproved, unproved_elements
 
 _CONSTANTS = (0.0, 1.0, -1.0, 2.0, 3.0, 0.5)
 _FEW_CONSTANTS = (0.0, 1.0, 2.0)
-"""Where three arguments take them in all ways."""
+"""Constants that three arguments take in all combinations."""
 
 _MOST_COMBINATIONS = 20_000
 """Where there are more, as with seven arguments, so many are drawn."""
 
 _MOST_NUMBERS = 3
-"""So many numbers that formulas compare with are taken for constants, too."""
+"""Number of constants in comparisons that are tried as constants, too."""
 
 _MOST_EXAMPLES = 3
 """The smallest ones whose arrays have more than one element."""

@@ -23,7 +23,7 @@ from ..symbolic.gamma_functions import (
 )
 
 DIGITS = 50
-"""How many digits a value must agree in before it is believed."""
+"""Number of digits in which a value must agree before it is accepted."""
 
 GUARD_DIGITS = 15
 """Extra digits carried, so that ordinary cancellation does not eat into `DIGITS`."""
@@ -31,7 +31,7 @@ GUARD_DIGITS = 15
 
 @functools.cache
 def context(digits: int) -> Any:
-    """An mpmath context of its own: nobody else's precision is touched."""
+    """An mpmath context of its own: no other precision is changed."""
     made = mpmath.MPContext()
     made.dps = digits + GUARD_DIGITS
     return made

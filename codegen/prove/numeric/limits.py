@@ -26,7 +26,7 @@ from .slopes import COTANGENTS, TANGENTS, directions, symmetric_part
 
 _STEP = 1e-6
 _AGREEMENT = 1e-3
-"""Of slopes on two sides, relative to the larger of these and one."""
+"""Tolerance of slopes on two sides, relative to the larger of these and one."""
 
 _TOLERANCE = 1e-3
 
@@ -34,7 +34,7 @@ _WAYS = 2
 """Ways through the point: what depends on the way has no limit there."""
 
 _MORE_WAYS = 8
-"""So many are tried before a derivative is called wrong: at a tie few may tell it from a kink."""
+"""Number of points tried before a derivative is called wrong: at a tie few tell it from a kink."""
 
 _Values: TypeAlias = dict[str, Any]
 _Derivative: TypeAlias = Callable[[Composition], Arrays]
@@ -47,7 +47,7 @@ class _Slope:
     label: str
     derivative: _Derivative
     is_weighted: bool = False
-    """Whether the way through the point is what tangents or weights are given, and not moves."""
+    """True if the way through the point is the direction of tangents or weights, not a move."""
 
 
 _Order: TypeAlias = tuple[str, _Derivative, tuple[_Slope, ...]]
@@ -93,12 +93,11 @@ class Place:
     symmetric: frozenset[str] = frozenset()
     """Arguments that are symmetric matrices: one half may be read, so they move as such."""
     is_elementwise: bool = False
-    """Whether each element of a result depends on one of each argument only."""
+    """True if each element of a result depends on one of each argument only."""
     excluded: Array | None = None
     """The elements of an elementwise op that are not looked at."""
     may_be_nan: Array | bool = False
-    """Where nan is an answer: of a factorization where a matrix is singular, of elements that the
-    domain leaves out."""
+    """True where nan is an answer: of a singular matrix, of elements that the domain leaves out."""
 
 
 def check_second_order(place: Place) -> int:
@@ -219,7 +218,7 @@ class _Neighbours:
         return compared
 
     def _tends_to(self, derivative: _Derivative, way: int, key: Any) -> Array:
-        """What an array tends to along a way, whatever its slopes are; nan where it jumps."""
+        """Limit of an array along a way, whatever its slopes are; nan where it jumps."""
 
         def at(step: int) -> Array:
             return self._array(self._at(derivative, way, step).get(key), key)
@@ -273,7 +272,7 @@ class _Neighbours:
             return []
 
     def _limit(self, derivative: _Derivative, key: Any) -> tuple[Array, Array, Array]:
-        """What an array tends to, with which slope, and where there is any saying."""
+        """Limit of an array, its slope, and the elements where both are known."""
         (value, slope), (other, other_slope) = (
             self._limit_along(derivative, way, key) for way in range(_WAYS)
         )

@@ -25,7 +25,7 @@ from ..zero.number_fields import numeric_values
 from .evaluate import Point
 
 MOST_SUSPICIONS = 3
-"""So many points of an example are worth a proof of their own; as many of usual size besides."""
+"""Number of points of an example worth a proof of their own; as many of usual size besides."""
 
 USUAL = (0.01, 100.0)
 """Between these, rounding is no excuse: floats must agree with symbols."""
@@ -35,12 +35,12 @@ _STEP = 1e-5
 
 _TOLERANCE = 1e-3
 _ROUNDING = 1e-9
-"""Of a difference, relative to the values over the argument."""
+"""Tolerance of a difference, relative to the values over the argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What the numbers of a sweep say."""
+    """Verdict of the numbers of a sweep."""
 
     inputs: Inputs
     suspicious: list[Point]

@@ -48,7 +48,7 @@ class CallCheck:
         self._field = fixed_field()
         self._texts: dict[Expr, str] = {}
         self._outcomes: dict[Expr, set[bool]] = {}
-        """How each comparison came out, in the chambers so far."""
+        """Outcomes of each comparison, in the chambers so far."""
 
     def check(self) -> None:
         """Go through the runs. Raises Rejected at the first that is not as recorded."""
@@ -124,7 +124,7 @@ class CallCheck:
                 raise Rejected(f"its witness for `{name}` is no rational number")
         point = Point({self._symbols[n]: sympy.Rational(text) for n, text in witness.items()})
         if not self._inputs.allows(point):
-            raise Rejected("its witness lies outside the domain")
+            raise Rejected("its witness is outside the domain")
         return point
 
     def _check_decisions(self, run: Run, given: list[str]) -> None:
@@ -133,7 +133,7 @@ class CallCheck:
             if recorded != made:
                 at = f"`{made}` is decided" if made else "nothing more is decided"
                 said = f"`{recorded}` is recorded" if recorded else "that is not recorded"
-                raise Rejected(f"its witness lies outside its region: {at} there, and {said}")
+                raise Rejected(f"its witness is outside its region: {at} there, and {said}")
 
 
 def compare(

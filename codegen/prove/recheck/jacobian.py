@@ -20,7 +20,7 @@ from .fields import Field
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a derivative should be: its value in a field, and the expression, for want of that."""
+    """Expected derivative: its value in a field, or the expression, for want of that."""
 
     value: Callable[[Field], Any]
     expression: Callable[[], Expr]

@@ -1,4 +1,4 @@
-"""What came of checking the record of an op again, as plain data; free of sympy."""
+"""Outcome of checking the record of an op again, as plain data; free of sympy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Recheck:
 
     name: str
     problem: str = ""
-    """Why the record is refused; empty where it holds."""
+    """Reason why the record is refused; empty where it holds."""
     runs: int = 0
     equal: int = 0
     """Identities of which both sides are the same expression again."""
@@ -37,5 +37,5 @@ class Recheck:
         return not self.problem
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the outcome as data for JSON."""
         return asdict(self)

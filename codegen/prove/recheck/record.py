@@ -127,7 +127,7 @@ class _OpCheck:
             raise Rejected("a chamber is missing: a comparison comes out one way only")
 
     def _unless_unreadable(self, found: Iterable[Any]) -> Iterable[Any]:
-        """What a kink says may have no reading; then that is noted, and nothing more compared."""
+        """Yield what a kink's factor says; where it has no reading, a note must say so."""
         try:
             yield from found
         except NotSymbolic:

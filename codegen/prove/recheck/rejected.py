@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class Rejected(Exception):
-    """What a certificate says is not so."""
+    """Raised where a certificate is wrong."""

@@ -1,4 +1,4 @@
-"""Whether the two sides of an identity agree, asked at random."""
+"""Random test whether the two sides of an identity agree."""
 
 from __future__ import annotations
 

@@ -23,16 +23,17 @@ from ..inputs import domain
 from ..zero.rational import is_rationally_zero
 
 SECONDS = 20.0
-"""How long a derivation may take."""
+"""Time that a derivation may take."""
 
 SHORTENING_SECONDS = 5.0
-"""How long sympy may look for a shorter form."""
+"""Time in which sympy may look for a shorter form."""
 
 _OVERFLOWING = frozenset({"exp", "exp2", "expm1", "sinh", "cosh"})
 
 _FOREIGN = 30
-"""What one of these costs where the forward does not call it: `exp` in place of `sigmoid`, or
-`exp(x)` in place of `exp(-x)`, one of which overflows where the other does not."""
+"""Cost of one of these where the forward does not call it: `exp` in place of `sigmoid`, or `exp(x)`
+in place of `exp(-x)`, one of which overflows where the other does not.
+"""
 
 _GRAD = sympy.Symbol("grad", real=True)
 _RESULT = sympy.Symbol("result", real=True)

@@ -48,7 +48,7 @@ class Counterexample:
     label: str
     """`VJP of self[0,1]`"""
     key: str
-    """What the spec calls the formula: an argument, an output, or `forward`."""
+    """Name of the formula in the spec: an argument, an output, or `forward`."""
     call: str
     """The example, as a call."""
     point: tuple[tuple[str, str], ...] = ()
@@ -106,7 +106,7 @@ class OpVerdict:
         return self.status not in (Status.REFUTED, Status.ERROR)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the verdict as data for JSON."""
         return asdict(self)
 
 

@@ -1,23 +1,21 @@
-"""Exact twins of NumPy functions of whole arrays that would not survive on symbols.
+"""Exact models of NumPy functions of whole arrays that would not survive on symbols.
 
 Most of NumPy needs none: its functions are written with ufuncs, or move elements about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import sympy
 
-from .fourier_models import FOURIER_TWINS
-from .matrix_models import MATRIX_TWINS
+from .exact_arrays import ARRAY_MODELS, METHOD_MODELS, Sym, lift
+from .fourier_models import FOURIER_MODELS
+from .matrix_models import MATRIX_MODELS, lu, matrix_exp
 
 
 def _sinc(array: Any) -> Any:
-    from .symbols import Sym, lift
-
     def each(element: Any) -> Sym:
         x = sympy.pi * lift(element)
         return Sym(sympy.S.One if x == 0 else sympy.sin(x) / x)
@@ -26,8 +24,6 @@ def _sinc(array: Any) -> Any:
 
 
 def _i0(array: Any) -> Any:
-    from .symbols import Sym, lift
-
     return np.frompyfunc(lambda x: Sym(sympy.besseli(0, lift(x))), 1, 1)(np.asarray(array))
 
 
@@ -36,10 +32,9 @@ def _nan_to_num(array: Any, *_: Any, **__: Any) -> Any:
     return array.copy()
 
 
-ARRAY_TWINS: dict[Callable[..., Any], Callable[..., Any]] = {
-    **MATRIX_TWINS,
-    **FOURIER_TWINS,
-    np.sinc: _sinc,
-    np.i0: _i0,
-    np.nan_to_num: _nan_to_num,
-}
+def register() -> None:
+    """Let arrays of symbols answer these functions, and the methods for factors of matrices."""
+    ARRAY_MODELS.update(MATRIX_MODELS)
+    ARRAY_MODELS.update(FOURIER_MODELS)
+    ARRAY_MODELS.update({np.sinc: _sinc, np.i0: _i0, np.nan_to_num: _nan_to_num})
+    METHOD_MODELS.update(lu=lu, matrix_exp=matrix_exp)

@@ -1,7 +1,7 @@
 """Complex numbers in proofs: each is `a + i*b`, and `a` and `b` are real symbols.
 
 Every symbol is real, so the conjugate of an expression is the expression with `-i` for `i`: the
-functions of the twins take conjugates to conjugates (off their branch cuts, where no witness is).
+functions of the models take conjugates to conjugates (off their branch cuts, where no witness is).
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Trace:
         self.point = point
         self.decisions: dict[sympy.Expr, Decision] = {}
         self.is_on_border = False
-        """Whether two sides of a comparison were equal: neither side is decided there."""
+        """True if the two sides of a comparison were equal: neither side is decided there."""
 
     def sign(self, difference: sympy.Expr, *, branches: bool = True) -> int:
         """The sign of an expression at the witness; 0 only if it is zero to all digits."""

@@ -1,4 +1,4 @@
-"""Exact twins of `np.fft`: sums of products with roots of unity."""
+"""Exact models of `np.fft`: sums of products with roots of unity."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import sympy
 from sympy import Expr, I, pi
 
 from .complex_numbers import conjugate, real_part
+from .exact_arrays import expressions, sym_array
 
 
 def _along(array: Any, axis: int, function: Callable[[Sequence[Expr]], list[Expr]]) -> Any:
     """An array with every line along an axis replaced."""
-    from .symbols import expressions, sym_array
-
     lines = np.moveaxis(expressions(array), axis, -1)
     replaced = [function(list(lines[place])) for place in np.ndindex(*lines.shape[:-1])]
     shape = (*lines.shape[:-1], len(replaced[0]))
@@ -79,7 +78,7 @@ def _irfftn(array: Any, *, s: Sequence[int], axes: Sequence[int], norm: str | No
     return _along(array, axes[-1], lambda line: _real_back(line, s[-1], scale))
 
 
-FOURIER_TWINS: dict[Callable[..., Any], Callable[..., Any]] = {
+FOURIER_MODELS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.fft.fftn: _fftn,
     np.fft.ifftn: _ifftn,
     np.fft.rfftn: _rfftn,

@@ -1,6 +1,6 @@
-"""Exact twins of `np.linalg`: inverses as quotients, factorizations by the factors they came from.
+"""Exact models of `np.linalg`: inverses as quotients, factorizations by the factors they came from.
 
-Every twin takes one matrix or a batch of them, as its original does.
+Every model takes one matrix or a batch of them, as its original does.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from sympy.polys.matrices import DomainMatrix
 from ..inputs.parametrize import factors_of, numbers, signs
 from .complex_numbers import is_complex
 from .decisions import ProofError, sign
+from .exact_arrays import Sym, expressions, sym_array
 
 
 def _batched(function: Callable[..., tuple[Matrix, ...]]) -> Callable[..., tuple[Any, ...]]:
     """A function of matrices as one of batches, which broadcast; a column answers a vector."""
 
     def on_batches(*arrays: Any) -> tuple[Any, ...]:
-        from .symbols import expressions
-
         exact = [expressions(array) for array in arrays]
         batch = np.broadcast_shapes(*(array.shape[:-2] for array in exact))
         spread = [np.broadcast_to(array, batch + array.shape[-2:]) for array in exact]
@@ -37,8 +36,6 @@ def _batched(function: Callable[..., tuple[Matrix, ...]]) -> Callable[..., tuple
 
 def _joined(parts: tuple[Any, ...], batch: tuple[int, ...]) -> Any:
     """The matrices, lists or numbers of all places in one array."""
-    from .symbols import Sym, sym_array
-
     shape = parts[0].shape if isinstance(parts[0], Matrix) else np.shape(parts[0])
     elements = [e for part in parts for e in (part if len(shape) else [part])]
     if batch + shape == ():
@@ -188,7 +185,7 @@ def matrix_exp(array: Any) -> Any:
     return _batched(one)(array)[0]
 
 
-MATRIX_TWINS: dict[Callable[..., Any], Callable[..., Any]] = {
+MATRIX_MODELS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.inv: _inv,
     np.linalg.det: _det,
     np.linalg.slogdet: _slogdet,

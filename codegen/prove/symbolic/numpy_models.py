@@ -18,7 +18,7 @@ from .complex_numbers import is_complex
 from .decisions import ProofError, sign, value
 from .gamma_functions import GammaQuantile, RegularizedGamma
 
-Twin = Callable[..., Any]
+Model = Callable[..., Any]
 
 
 def _absolute(x: Expr) -> Expr:
@@ -46,14 +46,14 @@ def _clip(x: Expr, low: Expr, high: Expr) -> Expr:
 
 
 def _floor(x: Expr) -> Expr:
-    """A constant near the witness, which lies between it and the next integer."""
+    """A constant near the witness, between it and the next integer."""
     if x.is_number:
         return sympy.floor(x)
     whole = sympy.floor(value(x) + Rational(1, 2))  # of a float: one too large, perhaps
     if sign(x - whole, branches=False) < 0:
         whole -= 1
     if sign(x - whole, branches=False) < 0 or sign(whole + 1 - x, branches=False) <= 0:
-        raise ProofError(f"cannot tell on which side of an integer {x} lies")
+        raise ProofError(f"cannot tell on which side of an integer {x} is")
     return whole
 
 
@@ -147,7 +147,7 @@ def _ndtr(x: Expr) -> Expr:
     return (1 + sympy.erf(x / sqrt(2))) / 2
 
 
-NUMBERS: dict[str, Twin] = {
+NUMBERS: dict[str, Model] = {
     # arithmetic
     "add": lambda a, b: a + b,
     "subtract": lambda a, b: a - b,
@@ -258,7 +258,7 @@ NUMBERS: dict[str, Twin] = {
     "exp10": lambda a: 10**a,
 }
 
-TRUTHS: dict[str, Twin] = {
+TRUTHS: dict[str, Model] = {
     "less": lambda a, b: sign(a - b) < 0,
     "less_equal": lambda a, b: sign(a - b) <= 0,
     "greater": lambda a, b: sign(a - b) > 0,

@@ -36,7 +36,7 @@ from ..symbolic.complex_numbers import complex_examples, complex_numbers_given
 from .number_fields import numeric_values
 
 SECONDS = 8.0
-"""How long the search may take."""
+"""Time that the search may take."""
 
 DRAWS = 3
 """Random points for each varied call."""

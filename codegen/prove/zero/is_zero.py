@@ -21,7 +21,7 @@ from .rational import is_rationally_zero
 from .residues import have_equal_residues
 
 SECONDS = 5.0
-"""How long one difference may take before only numbers can speak for it."""
+"""Time for one difference before only numbers can decide it."""
 
 CERTIFYING_POINTS = 20
 
@@ -29,10 +29,10 @@ UNSEEN = -100
 """The exponential of less is zero to all digits."""
 
 MOST_AT_NUMBERS = 100
-"""So many points are made of the numbers of one difference, the largest numbers first."""
+"""Number of points made of the numbers of one difference, the largest numbers first."""
 
 _BESIDE = (sympy.Integer(0), sympy.Rational(1, 4), sympy.Rational(-1, 4))
-"""What is added to these numbers: a number may be the border of the chamber."""
+"""Offset from these numbers: a number may be the border of the chamber."""
 
 MANY_PARTS = 200
 """Longer expressions are compared by residues first: polynomials in many kernels take long."""
@@ -48,7 +48,7 @@ class Region:
     decisions: tuple[Decision, ...]
 
     def points(self, rng: random.Random) -> Iterator[Point]:
-        """Points of the chamber, without end; each closer to the witness until it lies inside."""
+        """Points of the chamber, without end; each closer to the witness until it is inside."""
         while True:
             reach = sympy.Rational(1, 2)
             for _ in range(40):
@@ -73,9 +73,9 @@ class How(StrEnum):
     RATIONAL = "rational"
     """The numerator of the difference vanishes as a polynomial."""
     RESIDUES = "residues"
-    """It does so, unless two random primes both divide its value at a random point."""
+    """The difference vanishes, unless two random primes both divide its value at a random point."""
     REWRITTEN = "rewritten"
-    """It does so, or sympy says so, after functions were rewritten."""
+    """The difference vanishes, or sympy says so, after functions were rewritten."""
     NUMBERS = "numbers"
     """The values agree to all digits at many points."""
     REFUTED = "refuted"
@@ -117,7 +117,7 @@ def compare(got: Expr, expected: Expr, region: Region, *, seconds: float = SECON
 
 
 def _is_long(*sides: Expr) -> bool:
-    """Return whether expressions have so many parts that polynomials would take long."""
+    """Return whether expressions have too many parts for polynomials."""
     parts = chain.from_iterable(map(sympy.preorder_traversal, sides))
     return next(islice(parts, MANY_PARTS, None), None) is not None
 

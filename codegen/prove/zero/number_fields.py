@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..identities.run import Array
 from ..inputs.draw import Inputs
 from ..numeric.evaluate import Point, to_float
 from ..symbolic.complex_numbers import is_complex
 from ..symbolic.exact_constants import as_plain
 from ..symbolic.symbols import SymArray, expressions
+
+Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def numeric_values(inputs: Inputs, point: Point) -> dict[str, Any]:

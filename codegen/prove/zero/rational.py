@@ -69,7 +69,7 @@ class _Kernels:
     def __init__(self, *, relates_numbers: bool = True) -> None:
         self._relates_numbers = relates_numbers
         self.has_numbers = False
-        """Whether there are exponentials of numbers."""
+        """True if there are exponentials of numbers."""
         self._seen: set[Expr] = set()
         self._denominators: dict[tuple[Expr, Expr], int] = {}
         """For the power `base**unit`, the common denominator of the coefficients it occurs with."""

@@ -23,11 +23,11 @@ import sympy
 from sympy import Expr, I, S
 
 BITS = 61
-"""Primes have so many bits."""
+"""Bits of the primes."""
 
 
 _PARTS = 12
-"""What is drawn for a power is that of a twelfth of the exponent, so that halves and thirds fit."""
+"""Denominator of the exponents of drawn powers: twelfths, so that halves and thirds fit."""
 
 
 class NoResidue(Exception):
@@ -115,10 +115,10 @@ def _fields() -> list[Residues]:
 _FIELDS: list[Residues] = []
 
 MOST_POINTS = 512
-"""So many points are tried: at each, a sum has a root with a chance of a half."""
+"""Number of points that are tried: at each, a sum has a root with a chance of a half."""
 
 MOST_KNOWN = 200_000
-"""So many parts of expressions are remembered by a field."""
+"""Number of parts of expressions that a field remembers."""
 
 
 class Residues:
@@ -218,7 +218,7 @@ class Residues:
         return self._power(S.Exp1, exponent, factor)
 
     def hyperbolic(self, argument: Expr, factor: int = 1) -> tuple[int, int]:
-        """Twice the hyperbolic sine and cosine of so many times the argument."""
+        """Twice the hyperbolic sine and cosine of a multiple of the argument."""
         up = self._exponential(argument, factor)
         down = self.power(up, -1)
         return (up - down) % self.prime, (up + down) % self.prime

@@ -157,7 +157,7 @@ def any(self: Array, dim: Dims, keepdim: bool) -> Any:
 
 
 def _chosen(dim: Dims) -> int | tuple[int, ...] | None:
-    """As `axes`, but an empty list is no dimension."""
+    """Normalize as `axes`, but an empty list is no dimension."""
     return () if isinstance(dim, tuple | list) and not dim else axes(dim)
 
 

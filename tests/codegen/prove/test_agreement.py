@@ -18,8 +18,8 @@ from gradspec_codegen.prove.identities.run import Run, execute
 from gradspec_codegen.prove.inputs.chambers import Chambers
 from gradspec_codegen.prove.inputs.draw import build, examples_of
 from gradspec_codegen.prove.numeric.evaluate import Point
-from gradspec_codegen.prove.symbolic import numpy_models as twins
-from gradspec_codegen.prove.symbolic import symbols
+from gradspec_codegen.prove.symbolic import exact_arrays
+from gradspec_codegen.prove.symbolic import numpy_models as models
 from gradspec_codegen.prove.symbolic.exact_constants import ExactConstant, exact_module
 from gradspec_codegen.spec.model import Example, OpSpec
 from tests.codegen.proving import own_table
@@ -38,15 +38,15 @@ def run_of(name: str) -> tuple[OpSpec, Run]:
 
 
 @pytest.fixture
-def set_twin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, twins.Twin], None]]:
+def set_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, models.Model], None]]:
     """Lets something else stand for a function of NumPy while symbols are computed with."""
 
-    def set_twin(name: str, twin: twins.Twin) -> None:
-        monkeypatch.setitem(twins.NUMBERS, name, twin)
-        symbols._twin_ufunc.cache_clear()
+    def set_model(name: str, model: models.Model) -> None:
+        monkeypatch.setitem(models.NUMBERS, name, model)
+        exact_arrays._model_ufunc.cache_clear()
 
-    yield set_twin
-    symbols._twin_ufunc.cache_clear()
+    yield set_model
+    exact_arrays._model_ufunc.cache_clear()
 
 
 def test_floats_agree() -> None:
@@ -54,15 +54,15 @@ def test_floats_agree() -> None:
     assert check_agreement(spec, run) == 3  # the result, its gradient, its tangent
 
 
-def test_another_value_is_noticed(set_twin: Callable[[str, twins.Twin], None]) -> None:
-    set_twin("exp", lambda a: sympy.exp(a) * sympy.Rational(1001, 1000))
+def test_another_value_is_noticed(set_model: Callable[[str, models.Model], None]) -> None:
+    set_model("exp", lambda a: sympy.exp(a) * sympy.Rational(1001, 1000))
     with pytest.raises(Mismatch, match="as a float, but exactly") as caught:
         check_agreement(*run_of("exp"))
     assert caught.value.label == "kernel of result"
 
 
-def test_another_gradient_is_noticed(set_twin: Callable[[str, twins.Twin], None]) -> None:
-    set_twin("cos", lambda a: sympy.cos(a) + 1)
+def test_another_gradient_is_noticed(set_model: Callable[[str, models.Model], None]) -> None:
+    set_model("cos", lambda a: sympy.cos(a) + 1)
     with pytest.raises(Mismatch) as caught:
         check_agreement(*run_of("sin"))
     assert caught.value.label == "numeric VJP of self"
@@ -70,7 +70,9 @@ def test_another_gradient_is_noticed(set_twin: Callable[[str, twins.Twin], None]
 
 
 def test_other_indices_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(symbols.SymArray, "argmax", lambda self, *_, **__: self.argmin(*_, **__))
+    monkeypatch.setattr(
+        exact_arrays.SymArray, "argmax", lambda self, *_, **__: self.argmin(*_, **__)
+    )
     with pytest.raises(Mismatch, match="exactly"):
         check_agreement(*run_of("max.dim"))
 
@@ -92,11 +94,11 @@ def test_the_exact_module_has_the_same_names_and_values() -> None:
     exact = exact_module()
     assert sorted(exact.__all__) == sorted(constants.__all__)
     for name in constants.__all__:
-        plain, twin = getattr(constants, name), getattr(exact, name)
+        plain, model = getattr(constants, name), getattr(exact, name)
         if callable(plain):
             argument = 1.25 if name == "acosh" else 0.25
-            plain, twin = plain(argument), twin(argument)
-        assert float(twin) == pytest.approx(plain, rel=1e-14, nan_ok=True)
+            plain, model = plain(argument), model(argument)
+        assert float(model) == pytest.approx(plain, rel=1e-14, nan_ok=True)
 
 
 def test_constants_stay_exact_through_arithmetic() -> None:

@@ -164,7 +164,7 @@ SHOWN = {
     "a single point": r"where elements are special \(self = 0\.0\)",
     "single precision": "in single precision",
     "a list of other parts": r"tensors=\[float64\[0\], float64\[0\]\].*raises IndexError",
-    "memory of an argument": "lies in the memory of an argument",
+    "memory of an argument": "shares the memory of an argument",
     "three flags together": "a=True, b=True, c=True.*the JVP gives",
     "a large length": r"float64\[1\d\d\].*the JVP gives",
     "beyond the domain": r"self=\[-.*the slopes of both sides",

@@ -286,7 +286,7 @@ def test_a_witness_outside_its_region_is_refused(
     name, value = next(iter(run["witness"].items()))
     run["witness"][name] = value[1:] if value.startswith("-") else f"-{value}"
     problem = right.check(content).problem
-    assert problem.startswith("call 1, `two_slopes(self=[3])`: run 1: its witness lies outside")
+    assert problem.startswith("call 1, `two_slopes(self=[3])`: run 1: its witness is outside")
 
 
 def test_another_witness_of_the_region_will_do_until_its_ties(

@@ -1,4 +1,4 @@
-"""Exact numbers take part in NumPy code, and their twins are the functions they stand for."""
+"""Exact numbers take part in NumPy code, and their models are the functions they stand for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sympy
 from scipy import special
 
 from gradspec_codegen.prove.numeric.evaluate import Point
-from gradspec_codegen.prove.symbolic import numpy_models as twins
+from gradspec_codegen.prove.symbolic import numpy_models as models
 from gradspec_codegen.prove.symbolic.decisions import ProofError, tracing
 from gradspec_codegen.prove.symbolic.symbols import Sym, SymArray, expressions, sym_array
 
@@ -77,14 +77,14 @@ def numeric(name: str) -> np.ufunc | None:
     return found
 
 
-@pytest.mark.parametrize("name", twins.NUMBERS)
-def test_twin_is_the_ufunc(name: str) -> None:
+@pytest.mark.parametrize("name", models.NUMBERS)
+def test_model_is_the_ufunc(name: str) -> None:
     ufunc = numeric(name)
     for default in DEFAULTS:
         arguments = ARGUMENTS.get(name) or default[: ufunc.nin]
         exact = [sympy.Rational(str(argument)) for argument in arguments]
         with tracing(Point({})) as trace:
-            value = twins.NUMBERS[name](*exact)
+            value = models.NUMBERS[name](*exact)
             values = value if isinstance(value, tuple) else (value,)
             found = [float(trace.point.value(each)) for each in values]
         assert found == pytest.approx(list(np.atleast_1d(ufunc(*arguments))), rel=1e-12)
@@ -195,8 +195,8 @@ def test_floats_are_taken_for_the_simplest_rational() -> None:
     assert expressions(x * 0.044715)[0] == X[0] * sympy.Rational(44715, 10**6)
 
 
-def test_a_function_without_a_twin_is_refused_by_name() -> None:
-    with pytest.raises(ProofError, match="`struve` has no exact twin"):
+def test_a_function_without_a_model_is_refused_by_name() -> None:
+    with pytest.raises(ProofError, match="`struve` has no exact model"):
         special.struve(1, symbols())
     with pytest.raises(ProofError, match="eigh"):
         np.linalg.eigh(symbols((2, 2)))
@@ -219,4 +219,4 @@ def test_floor_is_exact_where_a_float_is_not(offset: int, expected: int) -> None
     value = -440 + sympy.Rational(offset, 10**20)
     assert float(value) == -440
     with tracing(Point({x: value})):
-        assert twins.NUMBERS["floor"](x) == expected
+        assert models.NUMBERS["floor"](x) == expected

@@ -105,7 +105,7 @@ class Differences:
         ]
         for name, output in self._call({}).items():
             if any(np.shares_memory(output.array, array) for array in arrays):
-                return f"{name} lies in the memory of an argument"
+                return f"{name} shares the memory of an argument"
         return None
 
     # ---- what is differentiated: the op, or a derivative of it

@@ -155,9 +155,9 @@ def test_examples_of_every_type(load: Load) -> None:
 
 def test_the_reason_of_a_numeric_proof_may_be_a_text(load: Load) -> None:
     op = load(
-        "- name: f() -> int\n  forward: 1\n  examples: [{}]\n  proof: 'numeric: no twin'\n"
+        "- name: f() -> int\n  forward: 1\n  examples: [{}]\n  proof: 'numeric: no model'\n"
     ).ops[0]
-    assert (op.proof, op.proof_reason) == ("numeric", "no twin")
+    assert (op.proof, op.proof_reason) == ("numeric", "no model")
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ ELEMENTWISE = {name: known for name, known in primitives().items() if known.is_e
 
 
 @pytest.mark.parametrize("name", [n for n in ELEMENTWISE if n not in OF_INTEGERS])
-def test_an_elementwise_primitive_is_its_twin(name: str) -> None:
+def test_an_elementwise_primitive_is_its_model(name: str) -> None:
     ufunc = function(name)
     assert isinstance(ufunc, np.ufunc)
     assert ufunc.nin == len(ELEMENTWISE[name].positional)
@@ -133,7 +133,7 @@ def test_an_elementwise_primitive_is_its_twin(name: str) -> None:
 
 @pytest.mark.parametrize("name", OF_INTEGERS)
 def test_symbols_are_no_integers_to_operate_on_bits(name: str) -> None:
-    with pytest.raises(RuntimeError, match="has no exact twin"):
+    with pytest.raises(RuntimeError, match="has no exact model"):
         function(name)(*[ROW[0]] * len(ELEMENTWISE[name].positional))
 
 
