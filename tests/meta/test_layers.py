@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import resolve_name
+from pathlib import Path
 
 import pytest
 
@@ -263,7 +266,7 @@ def module_graph(found: list[Import]) -> dict[str, set[str]]:
         imported = use.imported
         while imported not in modules and "." in imported:
             imported = imported.rpartition(".")[0]
-        if imported not in (use.importer, "gradspec"):
+        if imported not in (use.importer, "gradspec", "gradspec_codegen"):
             graph[use.importer].add(imported)
     return graph
 
@@ -282,6 +285,19 @@ def circles(graph: dict[str, set[str]]) -> list[str]:
 
 def test_no_modules_of_the_runtime_import_each_other() -> None:
     assert circles(module_graph(runtime_imports())) == []
+
+
+def test_no_modules_of_the_generator_import_each_other() -> None:
+    found = [
+        use
+        for use in imports()
+        if is_in(use.importer, "gradspec_codegen")
+        and is_in(use.imported, "gradspec_codegen")
+        and not use.for_types_only
+    ]
+    graph = module_graph(found)
+    assert "gradspec_codegen.differentiate.choose" in graph["gradspec_codegen.auto"]
+    assert circles(graph) == []
 
 
 def test_a_circle_is_found() -> None:
@@ -360,6 +376,43 @@ def body_length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     documented = ast.get_docstring(function) is not None and len(function.body) > 1
     first = function.body[1 if documented else 0]
     return (function.end_lineno or 0) - first.lineno + 1
+
+
+def test_the_picture_of_the_house_is_whole() -> None:
+    named = set(re.findall(r"`([\w.]+/?)`", (ROOT / "CONTRIBUTING.md").read_text("utf-8")))
+    there = {
+        f"{path.name}/" if path.is_dir() else path.name
+        for top in ("runtime", "codegen")
+        for path in (ROOT / top).iterdir()
+        if path.suffix == ".py" or any(path.glob("*.py"))
+    }
+    assert {"graph/", "prove/"} <= there
+    assert there - named == {"__main__.py"}
+
+
+UNCLEAR_OPENING = re.compile(
+    r"(What|Whether|How|Where|Which|Of|That|There|When|Why|As|If|So many|Whatever|Whoever)\b"
+)
+"""Openings of docstrings that neither do something nor name it."""
+
+
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines and texts of docstrings, those of assignments included."""
+    for node in ast.walk(parse(path)):
+        for statement in node.body if isinstance(getattr(node, "body", None), list) else ():
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    yield statement.lineno, text.strip()
+
+
+def test_docstrings_open_with_a_verb_or_name_the_thing() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
+        for path in python_files(*HANDWRITTEN)
+        for line, text in docstrings(path)
+        if UNCLEAR_OPENING.match(text)
+    ]
+    assert not found, "\n".join(found)
 
 
 def test_templates_are_short() -> None:
