@@ -44,6 +44,7 @@ from .arrays import as_op
 from .conditions import Conditions
 from .ranks import Ranks
 from .shapes import Shapes
+from .shares import softmax_of
 from .steps import Program, Step, depends
 from .terms import NoDerivative
 from .unpacking import parts_of, required
@@ -173,6 +174,10 @@ class Flattener:
                 if op == "*" and (number := self._multiple(*sides)) is not None:
                     square = self._square(sides[1], ())
                     return self._operator(Binary("*", number, square), "product", named)
+                if op == "/" and not self.conditions.has_complex:
+                    shares = softmax_of(*sides, self.program)
+                    if shares is not None:
+                        return self._one(self._call(shares, {}, named))
                 return self._operator(Binary(op, *sides), _ARITHMETIC[op], named)
             case Binary("@", left, right):
                 sides = self._flat(left, known), self._flat(right, known)

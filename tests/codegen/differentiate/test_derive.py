@@ -65,6 +65,14 @@ DERIVED = {
         },
         "{self: [2]}",
     ),
+    "shares(Tensor self, int dim=-1)": (
+        "exp(self - amax(self, dim, True)) / sum(exp(self - amax(self, dim, True)), dim, True)",
+        {
+            "self": "_softmax_backward_data(grad, result, dim)",
+            "result": "result * (self_t - sum(self_t * result, dim, True))",
+        },
+        "{self: [2, 3]}",
+    ),
     "signed_power(Tensor self, float p=0.5)": (
         "sign(self) * abs(self) ** p",
         {"self": "grad * p * abs(self) ** (p - 1)"},
@@ -90,6 +98,22 @@ def test_rules_that_are_derived(signature: str, tmp_path: Path) -> None:
     text = f"- name: {signature} -> Tensor\n  forward: {forward}\n  examples: [{examples}]\n"
     found = rules_of(filled(text, tmp_path))
     assert {name: found[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        "exp(2 * self) / sum(exp(self), 1, True)",
+        "exp(self) / amax(exp(self), 1, True)",
+        "exp(self) / sum(exp(self), 1, True) ** 2",
+        "exp(self) / (sum(exp(self), 1, True) + 1)",
+        "exp(self) / sum(exp(self))",
+    ],
+)
+def test_other_quotients_are_no_shares(forward: str, tmp_path: Path) -> None:
+    text = f"- name: quotient(Tensor self) -> Tensor\n  forward: {forward}\n"
+    for rule in rules_of(filled(text, tmp_path)).values():
+        assert "_softmax" not in rule
 
 
 def test_an_elementwise_definition_is_complete_by_itself(tmp_path: Path) -> None:
