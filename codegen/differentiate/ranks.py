@@ -1,4 +1,4 @@
-"""How many dimensions the values of a program have, as far as `requires` and the formulas tell."""
+"""The numbers of dimensions that values of a program have, as formulas and `requires` tell."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _MORE = {
     **dict.fromkeys(("select", "diagonal"), -1),
     **dict.fromkeys(("linalg_det", "logdet", "_linalg_det", "linalg_slogdet"), -2),
 }
-"""How many dimensions results have beyond those of the first argument."""
+"""The number of dimensions that results have beyond those of the first argument."""
 
 _NUMBERS = ("Scalar", "int", "float", "bool")
 
 _FIXED = {"trace": 0, "dot": 0, "vdot": 0, "mv": 1, "mm": 2, "outer": 2, "bmm": 3}
-"""How many dimensions results have, whatever the arguments are."""
+"""The number of dimensions that results have, whatever the arguments are."""
 
 
 class Ranks:

@@ -41,7 +41,7 @@ _FEW_CONSTANTS = (0.0, 1.0, 2.0)
 """Constants that three arguments take in all combinations."""
 
 _MOST_COMBINATIONS = 20_000
-"""Where there are more, as with seven arguments, so many are drawn."""
+"""The most that are all tried; of more, as of seven arguments, so many are drawn."""
 
 _MOST_NUMBERS = 3
 """Number of constants in comparisons that are tried as constants, too."""

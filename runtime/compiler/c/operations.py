@@ -91,11 +91,11 @@ class Call(Operation):
     product: float = 0
     """Multiplications of each call of BLAS in them; 0 if there is none."""
     is_factor: bool = False
-    """Whether that is one of LAPACK, of which threads of the program do nothing."""
+    """True for a call of LAPACK, of which threads of the program do nothing."""
     rounds: int = 0
-    """How often the lines are run, for each `i` from 0 on; 0 for once, without an `i`."""
+    """The number of times that the lines are run, for each `i`; 0 for once, without an `i`."""
     is_shared: bool = False
-    """Whether threads share the rounds."""
+    """True if threads share the rounds."""
 
     @property
     def reads(self) -> tuple[Value, ...]:

@@ -89,7 +89,7 @@ class Source:
     """About how many elements are computed, which tells whether other threads may run."""
     calls_blas: bool
     narrows_blas: bool
-    """Whether BLAS must start no threads, because those of the program share its products."""
+    """True if BLAS must start no threads, because those of the program share its products."""
 
 
 def written(program: Program) -> Source:

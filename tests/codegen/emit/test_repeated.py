@@ -1,4 +1,4 @@
-"""What derived gradients of elementwise ops say more than once is computed once."""
+"""Tests that derived gradients of elementwise ops compute once what they say more than once."""
 
 from __future__ import annotations
 
