@@ -23,7 +23,7 @@ from ..ir.nodes import (
 from ..ir.walk import children, names, walk
 from .entry import Entry
 from .model import Formula, Param, Requirement
-from .structure import BINARY, outlines, unmet
+from .structure import BINARY, shape_only, unmet
 from .vocabulary import CONSTANTS, DTYPES, HELPERS
 
 _STRUCTURE = ("shape", "ndim", "dtype")
@@ -46,7 +46,7 @@ def check_requirements(entry: Entry, report: Report) -> None:
 
 def _check_examples(entry: Entry, report: Report) -> None:
     for example in entry.op.examples:
-        requirement = unmet(entry.op, outlines(entry.op, example))
+        requirement = unmet(entry.op, shape_only(entry.op, example))
         if requirement is not None:
             message = f"the example is refused by what `{entry.op.name}` requires"
             help = f"that is `{requirement.formula.text.strip()}`"

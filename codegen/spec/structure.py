@@ -1,7 +1,7 @@
 """Evaluate conditions on the structure of arguments: shapes, dtypes and plain values.
 
-Arrays, tensors and the outlines of examples will do, as only `shape`, `ndim` and `dtype` are read.
-Nothing is compiled: conditions of any file may be evaluated while it is checked.
+Arrays, tensors and the shapes and dtypes of examples will do, as no element is read. Nothing is
+compiled: conditions of any file may be evaluated while it is checked.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _DATA_DTYPES = {"int": "int64", "bool": "bool", "float": "float64", "complex": "
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class ShapeDtype:
     """A tensor without its elements."""
 
     shape: tuple[int, ...]
@@ -84,11 +84,11 @@ class Outline:
         return len(self.shape)
 
 
-def outlines(spec: OpSpec, example: Example) -> dict[str, Any]:
-    """The arguments of an example, with outlines for its tensors."""
+def shape_only(spec: OpSpec, example: Example) -> dict[str, Any]:
+    """The arguments of an example, with `ShapeDtype`s for its tensors."""
     given = dict(example.args)
     return {
-        param.name: _outline(param, given[param.name])
+        param.name: _shape_only(param, given[param.name])
         if param.name in given
         else None
         if param.default is REQUIRED
@@ -97,18 +97,18 @@ def outlines(spec: OpSpec, example: Example) -> dict[str, Any]:
     }
 
 
-def _outline(param: Param, value: Any) -> Any:
+def _shape_only(param: Param, value: Any) -> Any:
     if param.type.base != "Tensor" or value is None:
         return value
     return list(map(_tensor, value)) if param.type.is_list else _tensor(value)
 
 
-def _tensor(value: Any) -> Outline | None:
+def _tensor(value: Any) -> ShapeDtype | None:
     if isinstance(value, Mapping):
         ((kind, data),) = value.items()
         shape = _shape(data) if kind in DATA_KINDS else tuple(data)
-        return Outline(shape, _DATA_DTYPES.get(kind, "float64"))
-    return None if value is None else Outline(tuple(value))
+        return ShapeDtype(shape, _DATA_DTYPES.get(kind, "float64"))
+    return None if value is None else ShapeDtype(tuple(value))
 
 
 def _shape(data: Any) -> tuple[int, ...]:
@@ -126,8 +126,9 @@ def unmet(spec: OpSpec, values: Mapping[str, Any]) -> Requirement | None:
 def holds(requirement: Requirement, values: Mapping[str, Any]) -> bool:
     """Return whether a requirement holds for the arguments of a call.
 
-    `values` has every argument by name: arrays or outlines of them, and plain values. A condition
-    that cannot be evaluated does not hold. Symbols of a proof stand for elements of every dtype.
+    `values` has every argument by name: arrays or their `ShapeDtype`s, and plain values. A
+    condition that cannot be evaluated does not hold. Symbols of a proof stand for elements of
+    every dtype.
     """
     if any(_is_symbolic(values[name]) for name in dtypes_read(requirement.test)):
         return True

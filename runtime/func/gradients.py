@@ -20,7 +20,7 @@ from ..dtypes.kinds import DIFFERENTIABLE_KINDS
 from ..forward_ad.dual import tangents_of, with_tangents, without_tangents
 from ..functions.creation import ones_like, zeros_like
 from .arrays import takes_arrays
-from .trees import leaves_of, map_leaves, outline, with_leaves
+from .trees import leaves_of, map_leaves, tree_structure, with_leaves
 
 
 class Leaves:
@@ -256,7 +256,7 @@ def _check_number(value: Any) -> None:
 
 
 def _check_cotangents(cotangents: Any, result: Any) -> None:
-    given, wanted = outline(cotangents), outline(result)
+    given, wanted = tree_structure(cotangents), tree_structure(result)
     if given != wanted:
         raise RuntimeError(
             "Expected pytree structure of cotangents to be the same as pytree structure of "

@@ -10,7 +10,7 @@ from ..core.tensor import Tensor
 from ..functions.creation import zeros_like
 from .arrays import takes_arrays
 from .gradients import pair, tensors_of, vjp
-from .trees import leaves_of, map_leaves, outline, with_leaves
+from .trees import leaves_of, map_leaves, tree_structure, with_leaves
 
 _JVP: Final = "jvp(f, primals, tangents)"
 
@@ -78,7 +78,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 
 def _check_structure(call: str, primals: Any, tangents: Any) -> None:
-    given, wanted = outline(tangents), outline(primals)
+    given, wanted = tree_structure(tangents), tree_structure(primals)
     if given != wanted:
         raise RuntimeError(
             f"{call}: Expected primals and tangents to have the same python structure, but got "

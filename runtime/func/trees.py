@@ -120,13 +120,13 @@ def _fields(record: Any) -> dict[str, Any]:
     return {field.name: getattr(record, field.name) for field in fields(record) if field.init}
 
 
-def outline(tree: Any) -> Any:
+def tree_structure(tree: Any) -> Any:
     """A tree without its leaves: equal for trees of one structure."""
     if type(tree) in CONTAINERS:
         parts, context = CONTAINERS[type(tree)][0](tree)
-        return (type(tree), context, [outline(part) for part in parts])
+        return (type(tree), context, [tree_structure(part) for part in parts])
     if isinstance(tree, list | tuple):
-        return rebuilt(tree, [outline(item) for item in tree])
+        return rebuilt(tree, [tree_structure(item) for item in tree])
     if isinstance(tree, dict):
-        return type(tree)((key, outline(item)) for key, item in tree.items())
+        return type(tree)((key, tree_structure(item)) for key, item in tree.items())
     return map_leaves(lambda _: "*", tree)

@@ -105,11 +105,11 @@ _NO_ELEMENTS = bytes(np.dtype(np.complex128).itemsize)
 
 def meta_tensors(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Tensors of the same shapes and dtypes that keep no elements, for gradients of that form."""
-    return [wrap(_outline(t.array.shape, t.array.dtype)) for t in tensors]
+    return [wrap(_meta_array(t.array.shape, t.array.dtype)) for t in tensors]
 
 
 @lru_cache
-def _outline(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def _meta_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     if dtype.hasobject:
         return np.empty(shape, dtype)
     return np.ndarray(shape, dtype, _NO_ELEMENTS, strides=(0,) * len(shape))

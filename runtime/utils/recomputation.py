@@ -96,7 +96,7 @@ class Frame:
         kwargs: dict[str, Any],
         preserve_rng_state: bool,
         contexts: tuple[AbstractContextManager[Any], AbstractContextManager[Any]],
-        checks_outlines: bool,
+        checks_metadata: bool,
         stops_early: bool,
         debug: bool,
     ) -> None:
@@ -104,12 +104,12 @@ class Frame:
         self.args = args
         self.kwargs = kwargs
         self.first_context, self.second_context = contexts
-        self.checks_outlines = checks_outlines
+        self.checks_metadata = checks_metadata
         self.stops_early = stops_early
         self.logs: list[list[str]] | None = [] if debug else None
         self.numbers = SameNumbers(preserve_rng_state)
         self.places: list[ref[_Place]] = []
-        self.outlines: list[tuple[Any, Any]] = []
+        self.metadata: list[tuple[Any, Any]] = []
         self.is_complete = False
         self.passes: set[Hashable] = set()
         """The passes that this call was made again for."""
@@ -145,7 +145,7 @@ class Frame:
     def _pack(self, tensor: Tensor) -> _Place:
         place = _Place(len(self.places))
         self.places.append(ref(place))
-        self.outlines.append((tensor.shape, tensor.dtype))
+        self.metadata.append((tensor.shape, tensor.dtype))
         return place
 
     def _unpack(self, place: _Place) -> Tensor:
@@ -209,14 +209,14 @@ class Frame:
 
     def _compare(self, found: list[tuple[Any, Any]]) -> None:
         """Raise CheckpointError if the second call saved something else than the first."""
-        if len(found) != len(self.outlines):
+        if len(found) != len(self.metadata):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the "
                 "original forward and recomputation: "
-                f"{len(self.outlines)}, then {len(found)}." + self._logged()
+                f"{len(self.metadata)}, then {len(found)}." + self._logged()
             )
-        if self.checks_outlines and found != self.outlines:
-            pairs = zip(self.outlines, found, strict=True)
+        if self.checks_metadata and found != self.metadata:
+            pairs = zip(self.metadata, found, strict=True)
             raise CheckpointError(
                 "torch.utils.checkpoint: Recomputed values for the following tensors have "
                 "different metadata than during the forward pass (shape and dtype, before and "

@@ -95,13 +95,13 @@ class Case:
         except Exception:
             return False
         shapes = {
-            tuple((name, *_outline(tensor)) for name, tensor in result.items())
+            tuple((name, *_shape_and_dtype(tensor)) for name, tensor in result.items())
             for result in self.results
         }
         return len(shapes) == 1
 
 
-def _outline(value: Any) -> tuple[Any, ...]:
+def _shape_and_dtype(value: Any) -> tuple[Any, ...]:
     return (value.array.shape, value.array.dtype) if hasattr(value, "array") else (value,)
 
 

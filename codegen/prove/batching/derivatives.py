@@ -195,7 +195,9 @@ def _compare(found: dict[Any, Array], wanted: dict[Any, Array], role: str) -> No
     for key, exact in wanted.items():
         label = f"{role} of {key[0] if isinstance(key, tuple) else key} in a batch"
         if found[key].shape != exact.shape or found[key].dtype != exact.dtype:
-            raise Mismatch(label, "batch", f"is {_outline(found[key])}, not {_outline(exact)}")
+            raise Mismatch(
+                label, "batch", f"is {_shape_and_dtype(found[key])}, not {_shape_and_dtype(exact)}"
+            )
         size = np.abs(exact[np.isfinite(exact)]).max(initial=1.0)
         tolerance = _TOLERANCE if exact.dtype in (np.float64, np.complex128) else 1e-3
         if not np.allclose(
@@ -204,5 +206,5 @@ def _compare(found: dict[Any, Array], wanted: dict[Any, Array], role: str) -> No
             raise Mismatch(label, "batch", "is not that of the examples one by one")
 
 
-def _outline(array: Array) -> str:
+def _shape_and_dtype(array: Array) -> str:
     return f"{array.dtype} {list(array.shape)}"

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...ir.nodes import Attribute, Call, Compare, Const, Expr, Logic, Name, Subscript, Unary
 from ...spec.model import Example, OpSpec
-from ...spec.structure import outlines, structural_value
+from ...spec.structure import shape_only, structural_value
 from .data import Args, kind_of_data, reshaped, shape_of
 from .extents import is_shape
 
@@ -63,7 +63,7 @@ def _assign(spec: OpSpec, args: Args, side: Expr, other: Expr) -> bool:
     kind = kind_of_data(args.get(name))
     if name not in args or not (kind or is_shape(spec, name, args[name])):
         return False
-    values = outlines(spec, Example(tuple(args.items()), spec.span))
+    values = shape_only(spec, Example(tuple(args.items()), spec.span))
     try:
         wanted = structural_value(other, values)
         if index is None:
@@ -82,7 +82,7 @@ def _assign(spec: OpSpec, args: Args, side: Expr, other: Expr) -> bool:
 def _lengthen(spec: OpSpec, args: Args, name: str, other: Expr) -> bool:
     """Give a list a number of items, those that it has in turns."""
     items = args.get(name)
-    values = outlines(spec, Example(tuple(args.items()), spec.span))
+    values = shape_only(spec, Example(tuple(args.items()), spec.span))
     try:
         length = structural_value(other, values)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):

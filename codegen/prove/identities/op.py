@@ -17,7 +17,7 @@ from sympy import S
 from ...render.to_sympy import NotSymbolic
 from ...spec.elementwise import is_elementwise
 from ...spec.model import AutoElementwise, Example, OpSpec
-from ...spec.structure import outlines, unmet
+from ...spec.structure import shape_only, unmet
 from ..batching.find import find_batching
 from ..calls.first_calls import NoExamples, smaller_example, with_examples
 from ..calls.search import UnreachedCondition, WrongCall, search_calls
@@ -247,7 +247,7 @@ class _Proof:
 
     def _extra_example(self, example: Example) -> None:
         """One that the spec does not give: it may refute, but need not be possible."""
-        if unmet(self._spec, outlines(self._spec, example)) is not None:
+        if unmet(self._spec, shape_only(self._spec, example)) is not None:
             return
         try:
             with time_limit(EXTRA_SECONDS):
@@ -341,7 +341,7 @@ class _Proof:
         Raises ProofError for an op that says it is elementwise and is not.
         """
         singles = (single_elements(self._spec, example) for example in examples)
-        required = [unmet(self._spec, outlines(self._spec, single)) for single in singles]
+        required = [unmet(self._spec, shape_only(self._spec, single)) for single in singles]
         refusing = next(filter(None, required), None)
         if refusing is not None and any(
             isinstance(rule, AutoElementwise) for _, rule in self._spec.jvps

@@ -14,7 +14,7 @@ import sympy
 from sympy import Expr, I
 
 from ...spec.model import Example, OpSpec, Type
-from ...spec.structure import outlines, unmet
+from ...spec.structure import shape_only, unmet
 
 
 def is_complex(expr: Expr) -> bool:
@@ -89,7 +89,7 @@ def complex_examples(spec: OpSpec, examples: tuple[Example, ...]) -> tuple[Examp
     return tuple(
         example
         for example in found
-        if example is not None and unmet(spec, outlines(spec, example)) is None
+        if example is not None and unmet(spec, shape_only(spec, example)) is None
     )
 
 

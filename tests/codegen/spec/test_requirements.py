@@ -10,7 +10,7 @@ import pytest
 
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.spec.model import OpSpec, Table
-from gradspec_codegen.spec.structure import Outline, holds, outlines, unmet
+from gradspec_codegen.spec.structure import ShapeDtype, holds, shape_only, unmet
 
 Load = Callable[..., Table]
 Mistakes = Callable[..., list[tuple[str, str]]]
@@ -25,10 +25,10 @@ ENTRY = """\
   examples: [{self: [2, 3], weight: [3], others: [[2], [4]], sizes: [5, 6]}]
 """
 
-OUTLINES: dict[str, Any] = {
-    "self": Outline((2, 3)),
-    "weight": Outline((3,)),
-    "others": [Outline((2,)), Outline((4,))],
+SHAPES: dict[str, Any] = {
+    "self": ShapeDtype((2, 3)),
+    "weight": ShapeDtype((3,)),
+    "others": [ShapeDtype((2,)), ShapeDtype((4,))],
     "sizes": [5, 6],
     "dim": 0,
     "axes": 1,
@@ -94,18 +94,18 @@ FAIL = [
 @pytest.mark.parametrize("condition", HOLD)
 def test_holds(load: Load, condition: str) -> None:
     (requirement,) = entry(load, f'"{condition}"').requires
-    assert holds(requirement, OUTLINES)
+    assert holds(requirement, SHAPES)
 
 
 @pytest.mark.parametrize("condition", FAIL)
 def test_does_not_hold(load: Load, mistakes: Mistakes, condition: str) -> None:
-    """The example is refused, as it has the outlines above."""
+    """The example is refused, as it has the shapes above."""
     assert mistakes(ENTRY.replace("REQUIRES", f'"{condition}"')) == [("GS061", "{")]
 
 
-def test_an_example_has_the_outlines_of_its_tensors(load: Load) -> None:
+def test_an_example_has_the_shapes_of_its_tensors(load: Load) -> None:
     op = entry(load, "self.ndim == 2")
-    assert outlines(op, op.examples[0]) == OUTLINES
+    assert shape_only(op, op.examples[0]) == SHAPES
 
 
 def test_data_of_examples_has_shapes_and_dtypes(load: Load) -> None:
@@ -118,15 +118,15 @@ def test_data_of_examples_has_shapes_and_dtypes(load: Load) -> None:
     - {self: {complex: [2, 3]}, other: {svd: [3, 2]}, third: {cholesky: [2, 2]}}
 """
     (op,) = load(text).ops
-    assert [list(outlines(op, example).values()) for example in op.examples] == [
-        [Outline((1, 2), "int64"), Outline((0,), "bool"), Outline((2,))],
-        [Outline((2, 3), "complex128"), Outline((3, 2)), Outline((2, 2))],
+    assert [list(shape_only(op, example).values()) for example in op.examples] == [
+        [ShapeDtype((1, 2), "int64"), ShapeDtype((0,), "bool"), ShapeDtype((2,))],
+        [ShapeDtype((2, 3), "complex128"), ShapeDtype((3, 2)), ShapeDtype((2, 2))],
     ]
 
 
-def test_arrays_will_do_where_outlines_do(load: Load) -> None:
+def test_arrays_will_do_where_shapes_do(load: Load) -> None:
     op = entry(load, "[self.ndim == 2, \"self.dtype == 'float32'\"]".replace("float32", "float64"))
-    arrays = OUTLINES | {"self": np.zeros((2, 3))}
+    arrays = SHAPES | {"self": np.zeros((2, 3))}
     assert unmet(op, arrays) is None
     assert unmet(op, arrays | {"self": np.zeros(3)}) is op.requires[0]
     assert unmet(op, arrays | {"self": np.zeros((2, 3), np.float32)}) is op.requires[1]
@@ -135,8 +135,8 @@ def test_arrays_will_do_where_outlines_do(load: Load) -> None:
 def test_symbols_of_a_proof_stand_for_every_dtype(load: Load) -> None:
     op = entry(load, "[self.ndim == 2, \"self.dtype == 'float64'\", not is_complex(self)]")
     symbols = np.zeros((2, 3), object)
-    assert unmet(op, OUTLINES | {"self": symbols}) is None
-    assert unmet(op, OUTLINES | {"self": symbols[0]}) is op.requires[0]
+    assert unmet(op, SHAPES | {"self": symbols}) is None
+    assert unmet(op, SHAPES | {"self": symbols[0]}) is op.requires[0]
 
 
 def test_one_condition_or_several_each_perhaps_with_a_reason(load: Load) -> None:
