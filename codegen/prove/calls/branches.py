@@ -33,7 +33,7 @@ from ..identities.definition import (
 from ..identities.run import Leaf
 
 _SEEN, _SEEN_STEP, _SEEN_MOD, _SEEN_PART = "seen__", "seen_step__", "seen_mod__", "seen_part__"
-_SEEN_SUM = "seen_sum__"
+_SEEN_SUM, _SEEN_BOUND = "seen_sum__", "seen_bound__"
 """Names that no formula can have."""
 
 _EITHER = (True, False)
@@ -43,6 +43,15 @@ _JUMPS = "{} takes two values"
 _EXPONENTIALS = ("exp", "exp2", "expm1", "sigmoid", "tanh")
 
 _COUNTS = "both sides of {} count"
+
+_KEEPS = "{} is its first argument"
+
+_STEPS = ("ceil", "floor", "heaviside", "round", "sgn", "sign", "trunc")
+
+_BOUNDS = ("clamp", "clamp_max", "clamp_min", "fmax", "fmin", "maximum", "minimum", "relu")
+
+_COUNTED = ("_one", "_zero", "len", "numel", "ones_like", "zeros_like")
+"""What reads of a tensor no more than its shape."""
 
 _BITS = ("&", "|", "^", "<<", ">>")
 
@@ -69,6 +78,8 @@ class Condition:
     """The answers that calls have to give."""
     is_of_elements: bool = False
     """True if the elements of a tensor answer it, each for itself."""
+    is_of_shapes: bool = False
+    """True if it reads numbers and shapes alone: then calls that `requires` excludes tell of it."""
     names: frozenset[str] = frozenset()
     """Names that it reads."""
 
@@ -79,8 +90,12 @@ class Condition:
 
     @property
     def unreached(self) -> list[bool]:
-        """The answers that no call gave, not even one that is not meant."""
-        return [a for a in self.missing if a not in self.of_nothing | self.excluded]
+        """The answers that no call gave, not even one that is not meant.
+
+        Of elements such a call tells nothing: those that are meant may have the same ones.
+        """
+        excluded = self.excluded if self.is_of_shapes else set()
+        return [a for a in self.missing if a not in self.of_nothing | excluded]
 
 
 def conditions_of(spec: OpSpec) -> list[Condition]:
@@ -199,12 +214,13 @@ class Branches:
             _SEEN_MOD: self._seen_mod,
             _SEEN_PART: self._seen_part,
             _SEEN_SUM: self._seen_sum,
+            _SEEN_BOUND: self._seen_bound,
         }
         return names, compile_formula(renderer, formula.block, names, notes)
 
     def _seen_step(self, number: int, value: Any) -> Any:
         """Note whether a value that jumps is another one than at the first call."""
-        here = {float(each) for each in np.ravel(value)}
+        here = {float(each) for each in np.ravel(value) if each == each}  # nan is no value
         if here:
             first = self._first.setdefault((self._kind, number), next(iter(here)))
             self._seen(number, bool(here - {first}))
@@ -218,9 +234,17 @@ class Branches:
     def _seen_sum(self, number: int, left: Any, right: Any) -> Any:
         """Note whether neither number is too small to change the other one."""
         total = left + right
-        is_number = isinstance(total, int | float | np.number)
-        self._seen(number, not is_number or total not in (left, right))
+        if isinstance(total, int | float | np.number | np.ndarray):
+            counts = (np.asarray(total) != left) & (np.asarray(total) != right)
+            self._seen(number, bool(counts.any()))
+        else:
+            self._seen(number, True)
         return total
+
+    def _seen_bound(self, number: int, value: Any, kept: Any) -> Any:
+        """Note whether a bound leaves a count as it is; elements answer, each for itself."""
+        self._seen(number, np.asarray(value) == kept)
+        return value
 
     def _seen_part(self, number: int, part: Any) -> Any:
         """Note whether a part of a list has items; one of a tensor owes no call."""
@@ -281,8 +305,13 @@ class _NotingRenderer(DefinitionRenderer):
         rendered = super().render_call(node)
         if node.function in COMPARISONS and not _asks_for_no_number(node):
             return self._noted(node, rendered[0]), ATOM
-        if node.function == "int" and any(isinstance(each, ir.Name) for each in walk(node)):
+        has_names = any(isinstance(each, ir.Name) for each in walk(node))
+        is_count = has_names and _is_of_numbers(node, self._numbers)
+        if (has_names and node.function == "int") or (is_count and node.function in _STEPS):
             return self._noted(node, rendered[0], _JUMPS, (True,), _SEEN_STEP), ATOM
+        if is_count and node.function in _BOUNDS:
+            sides = f"{rendered[0]}, {self.render(node.args[0])}"
+            return self._noted(node, sides, _KEEPS, note=_SEEN_BOUND), ATOM
         return rendered
 
     def _may_be_tensor(self, node: ir.Expr) -> bool:
@@ -305,9 +334,7 @@ class _NotingRenderer(DefinitionRenderer):
         kinds = {
             self._data[n.id] for n in walk(node) if isinstance(n, ir.Name) and n.id in self._data
         }
-        return "bool" in kinds or (
-            "int" in kinds and any(isinstance(n, ir.Compare) for n in walk(node))
-        )
+        return "bool" in kinds or any(isinstance(n, ir.Compare) for n in walk(node))
 
     def render_logic(self, node: ir.Logic) -> tuple[str, int]:
         operands = (self._test(operand) for operand in node.operands)
@@ -345,7 +372,10 @@ class _NotingRenderer(DefinitionRenderer):
         text = asks.format(self._formula.text[node.span.start : node.span.end])
         taken_over = self._formula.is_derived
         read = frozenset(each.id for each in walk(node) if isinstance(each, ir.Name))
-        found = Condition(self._key, text, is_taken_over=taken_over, owed=owed, names=read)
+        shapes = _is_of_numbers(node, self._numbers)
+        found = Condition(
+            self._key, text, is_taken_over=taken_over, owed=owed, is_of_shapes=shapes, names=read
+        )
         self._conditions.append(found)
         return f"{note}({len(self._conditions) - 1}, {source})"
 
@@ -388,8 +418,20 @@ def _is_of_numbers(node: ir.Node, numbers: Collection[str]) -> bool:
 def _without_attributes(node: ir.Node) -> Iterator[ir.Node]:
     """Every part of a formula but what attributes, such as `shape`, are read from."""
     yield node
-    for child in () if isinstance(node, ir.Attribute) else children(node):
+    for child in () if _reads_shapes(node) else children(node):
         yield from _without_attributes(child)
+
+
+def _reads_shapes(node: ir.Node) -> bool:
+    """Return whether a part reads of a tensor no more than its shape and dtype."""
+    match node:
+        case ir.Attribute():
+            return True
+        case ir.Call(function=function):
+            return function in _COUNTED
+        case ir.Binary(op="*", left=ir.Const(value=0)) | ir.Binary(op="*", right=ir.Const(value=0)):
+            return True
+    return False
 
 
 def _kinds_of_data(spec: OpSpec) -> dict[str, str]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from ...spec.model import OpSpec
 from .data import Args, kind_of_data, resized, shape_of
-from .own_kernels import kernel_constants
 
 MOST_ELEMENTS = 2000
 """Elements of all tensors of a call together, at most."""
@@ -87,6 +86,13 @@ def unlike(shapes: Args) -> Args:
     }
 
 
+def mirrored(shapes: Args) -> Args:
+    """The shapes with the largest extent for the smallest, and so on: tall for wide."""
+    sizes = sorted({size for shape in shapes.values() for size in shape if size > 1})
+    other = dict(zip(sizes, reversed(sizes), strict=True))
+    return {name: [other.get(size, size) for size in shape] for name, shape in shapes.items()}
+
+
 def other_extents(shapes: Args, lists: Args) -> Iterator[Args]:
     """Every extent changed in the same way, so that those that fit each other still do."""
     ways: tuple[Callable[[int], int], ...] = (
@@ -118,16 +124,19 @@ def extents_of_numbers(shapes: Args, lists: Args, numbers: list[float]) -> Itera
             yield mapped(shapes, lists, exchange(size, extent))
 
 
-def extents_of_kernels(spec: OpSpec, shapes: Args) -> Iterator[Args]:
-    """The larger numbers of kernels of one's own, and what is behind them, as extents.
+def far_extents(shapes: Args, numbers: list[float]) -> Iterator[Args]:
+    """The larger numbers of formulas and kernels, and what is behind them, as extents.
 
-    They may be the sizes of blocks, whose last one is not full.
+    They may be the sizes of blocks, whose last one is not full, or where a part ends.
     """
-    for number in kernel_constants(spec)[0]:
-        if LARGEST_EXTENT < number < MOST_ELEMENTS and number.is_integer():
-            for size in sorted({size for shape in shapes.values() for size in shape}):
-                for extent in (int(number) + 1, int(number)):
+    places = [(name, place) for name, shape in shapes.items() for place in range(len(shape))]
+    for number in numbers:
+        if LARGEST_EXTENT < number < MOST_ELEMENTS and float(number).is_integer():
+            for extent in (int(number) + 2, int(number) + 1, int(number)):
+                for size in sorted({size for shape in shapes.values() for size in shape}):
                     yield mapped(shapes, {}, exchange(size, extent))
+                for place in places:
+                    yield with_sizes(shapes, {place: extent})
 
 
 def other_dimensions(shapes: Args, numbers: list[float]) -> Iterator[Args]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.nodes import Attribute, Const, Name
+from ...ir.nodes import Attribute, Binary, Const, Name
 from ...ir.walk import walk
 from ...spec.model import OpSpec
 from ..symbolic.special_values import compared, compared_numbers, formulas
@@ -28,12 +28,25 @@ def mentioned_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
                         numbers[-number] = None
                 case Const(value=str() as text):
                     strings[text] = None
+                case Binary(left=Const(), right=Const()) if (product := _product(node)) is not None:
+                    numbers[product] = None
+                    numbers[-product] = None
                 case Name(id="inf"):
                     numbers[float("inf")] = None
                     numbers[float("-inf")] = None
     known, texts = kernel_constants(spec)
     numbers |= dict.fromkeys(known)
     return list(numbers), [*strings, *(text for text in texts if text not in strings)]
+
+
+def _product(node: Binary) -> float | None:
+    """What a formula computes of two numbers, as `16 * 1024`."""
+    match node:
+        case Binary(
+            left=Const(value=int() | float() as one), right=Const(value=int() | float() as other)
+        ):
+            return {"*": one * other, "+": one + other, "-": one - other}.get(node.op)
+    return None
 
 
 def special_numbers(spec: OpSpec) -> list[float]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -77,11 +77,21 @@ def _module(spec: OpSpec) -> ModuleType | None:
 def _constants(file: str) -> tuple[list[float], list[str]]:
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     values = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    values += _computed(compile(tree, file, "exec"))
     plain = (v for v in values if isinstance(v, int | float) and not isinstance(v, bool))
     numbers = [float(v) for v in plain if SMALLEST <= abs(v) <= LARGEST]
     known = (v for v in values if isinstance(v, str) and 0 < len(v) <= LONGEST_TEXT)
     texts = [v for v in known if " " not in v]
     return list(dict.fromkeys(numbers)), list(dict.fromkeys(texts))
+
+
+def _computed(code: CodeType) -> Iterator[Any]:
+    """The constants of compiled code: also what is computed of others, as `16 * 1024`."""
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _computed(value)
+        else:
+            yield value
 
 
 def check_own_kernels(call: CallWithNumbers, middle: dict[str, Array]) -> None:

@@ -39,6 +39,7 @@ from .structures import (
     structures,
     unlike_extents,
     with_complex,
+    with_mirrored_extents,
     with_other_shapes,
     with_unlike_extents,
 )
@@ -58,6 +59,9 @@ with complex numbers. What is wrong in one branch need not be seen in another.""
 
 MOST_ON_PATHS = 120
 """Number of calls with other flags and numbers, and of special points, for all of these ways."""
+
+MOST_TURNED = 60
+"""So many calls are judged of the one whose extents are turned round."""
 
 MOST_USUAL = 0.7
 """The part of the calls that are judged at usual points; the others are left for special ones."""
@@ -191,7 +195,7 @@ class _Search:
             elif _shapes(self.spec, args) in known:  # another flag or number
                 few.append((args, MOST_OF_OTHERS))
         if accepted:
-            self._attributes(max(accepted, key=unlike_extents), int(MOST_USUAL * self.most))
+            self._attributes_of_unlike(max(accepted, key=unlike_extents))
         if self.has_several_attributes:
             most = min(int(MOST_USUAL * self.most), self.calls + MOST_ON_PATHS)
             for args in list(self.paths.values()):
@@ -222,6 +226,18 @@ class _Search:
             if changed != args and (key := repr(changed)) not in seen:
                 seen.add(key)
                 yield changed
+
+    def _attributes_of_unlike(self, args: dict[str, Any]) -> None:
+        """Judge the call whose extents are most unlike with every flag, then it turned round.
+
+        The second half comes on top of all other calls: special points need theirs.
+        """
+        self._attributes(args, int(MOST_USUAL * self.most))
+        turned = with_mirrored_extents(self.spec, args)
+        before = self.calls
+        if turned != args and self._usual(turned, 1):
+            self._attributes(turned, self.calls + MOST_TURNED)
+        self.most += self.calls - before
 
     def _attributes(self, args: dict[str, Any], most: int) -> None:
         """Judge a call with every flag and number, until `most` calls are judged."""
@@ -322,6 +338,7 @@ class _Search:
         is_any = False
         if not self.branches.missing():
             return is_any
+        self._special_on_paths()
         for args in self._as_required(farther(self.spec, self.examples, MOST_FARTHER)):
             for values in self._drawn(args, 1):
                 if self._takes_another_way(values):
@@ -332,6 +349,15 @@ class _Search:
             if not self.branches.missing():
                 break
         return is_any
+
+    def _special_on_paths(self) -> None:
+        """Judge the special points that were left out for their number, if they answer anew."""
+        for args in list(self.paths.values()):
+            for values in special_points(self.spec, args, self.rng, self.numbers):
+                if not self.branches.missing():
+                    return
+                if self._takes_another_way(values):
+                    self.look_at(values, False)
 
     def _takes_another_way(self, values: dict[str, Any]) -> bool:
         """Return whether a call takes a condition another way; one that is not meant may."""

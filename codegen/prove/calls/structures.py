@@ -22,14 +22,15 @@ from .extents import (
     beside_matrices,
     count_elements,
     exchange,
-    extents_of_kernels,
     extents_of_numbers,
+    far_extents,
     is_ints,
     larger_matrices,
     lengths_of_data,
     lists_of,
     lists_of_dimensions,
     mapped,
+    mirrored,
     other_dimensions,
     other_extents,
     other_parts,
@@ -46,6 +47,12 @@ LONGEST_LIST = 12
 
 _MOST_COMBINED = 400
 """Number of calls in which several things are changed."""
+
+_MANY_ELEMENTS = 8
+"""Calls of more elements than this are not preferred to each other."""
+
+_LARGE_EXTENTS = (256, 512, 1024, MOST_ELEMENTS - 1)
+"""Extents that are tried for conditions which no smaller one meets."""
 
 _MOST_TOGETHER = 10
 """Extents up to this are tried in all pairs."""
@@ -101,7 +108,7 @@ def _far_changes(spec: OpSpec, args: Args) -> Iterator[Args]:
         for count in range(1, LONGEST_LIST + 1):
             yield args | {name: list(itertools.islice(itertools.cycle(parts), count))}
     large = [int(n) for n in numbers if LARGEST_EXTENT <= n <= MOST_ELEMENTS]
-    for extent in (*range(LARGEST_EXTENT), *large):
+    for extent in (*range(LARGEST_EXTENT), *large, *_LARGE_EXTENTS):
         for size in sorted({size for shape in shapes.values() for size in shape}):
             yield args | mapped(shapes, lists, exchange(size, extent))
         for place in places:
@@ -187,6 +194,7 @@ def changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
         _complex(spec, shapes),
         _real(args),
         other_extents(shapes, lists),
+        far_extents(shapes, numbers),
         lengths_of_data(args, shapes, lists),
         words(spec, args, given, numbers, strings),
         optional_tensors(spec, args, shapes),
@@ -196,7 +204,6 @@ def changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
         lists_of_dimensions(spec, shapes),
         extents_of_numbers(shapes, lists, numbers),
         single_shapes(shapes),
-        extents_of_kernels(spec, shapes),
     ):
         yield from group
 
@@ -225,10 +232,16 @@ def attributes(spec: OpSpec, examples: tuple[Example, ...], args: Args) -> Itera
     yield from _distinct((args | change for change in found), set())
 
 
-def unlike_extents(args: Args) -> int:
-    """Count the extents of a call that are unlike, and not one."""
+def unlike_extents(args: Args) -> tuple[int, int]:
+    """Count the extents of a call that are unlike, and not one; then its elements, up to many."""
     shapes = [value for value in args.values() if is_ints(value)]
-    return len({size for shape in shapes for size in shape if size > 1})
+    sizes = {size for shape in shapes for size in shape if size > 1}
+    return len(sizes), min(count_elements(args), _MANY_ELEMENTS)
+
+
+def with_mirrored_extents(spec: OpSpec, args: Args) -> Args:
+    """The call with the order of its extents turned round: tall matrices for wide ones."""
+    return args | mirrored(shapes_of(spec, args))
 
 
 def with_other_shapes(spec: OpSpec, args: Args) -> Iterator[Args]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ...spec.model import OpSpec, Param
+from ...spec.model import NonDifferentiable, OpSpec, Param
 from .data import Args
 from .extents import LARGEST_EXTENT
 
@@ -119,7 +120,17 @@ def optional_tensors(spec: OpSpec, args: Args, shapes: Args) -> Iterator[Args]:
         others = [list(shape) for shape in shapes.values()]
         for shape in (first, *others, first[-1:], first[1:2], []):
             yield {name: list(shape)}
+        if isinstance(spec.rule(name), NonDifferentiable):
+            for shape in (first, first[:1], first[-1:]):
+                yield from ({name: data} for data in _masks_and_indices(shape))
     if len(names) > 1:
         yield dict.fromkeys(names)
         yield {name: list(first) for name in names}
         yield dict.fromkeys(names, first[1:2])
+
+
+def _masks_and_indices(shape: list[int]) -> Iterator[Args]:
+    """Data of a shape that is no float: every second element true, the numbers zero and one."""
+    places = np.arange(math.prod(shape)).reshape(shape) % 2
+    yield {"bool": (places == 0).tolist()}
+    yield {"int": places.tolist()}

@@ -24,6 +24,10 @@ def tiled(x):
     return np.concatenate([3 * x[:last], 0 * x[last:]])
 
 
+def in_part(x):
+    return np.concatenate([x[: 17 * 19] * x[: 17 * 19], x[17 * 19 :]])
+
+
 def by_rows(x):
     if x.ndim == 2 and x.shape[0] == x.shape[1] and x.strides[0] < x.strides[1]:
         x = x.T
@@ -52,6 +56,12 @@ WRONG = {
   requires: x.ndim == 1
   forward: x * x
   kernel: kernels.in_blocks(x)
+{SQUARE}""",
+    "a size that is computed of two numbers": f"""\
+- name: own_part(Tensor x) -> Tensor
+  requires: x.ndim == 1
+  forward: x * x
+  kernel: kernels.in_part(x)
 {SQUARE}""",
     "blocks that are larger than extents of calls": """\
 - name: own_tiles(Tensor x) -> Tensor
