@@ -27,7 +27,9 @@ WRONG = (
     *("reduced_with_bias", "scaled_product_backward", "product_of_two_precisions"),
     *("all_finite", "sum_of_numbers", "sum_with_factor", "sums_from_behind", "bump_of_steps"),
     *("exponential_tower", "substitution", "scaled_inverse", "inverse_or_solution"),
-    *("pearson_by_hand", "far_factor", "far_power_of_extent"),
+    *("pearson_by_hand", "far_factor", "far_power_of_extent", "squares_of_bounded_count"),
+    *("tripled_up_to_place", "squares_of_some_elements", "doubled_but_outliers"),
+    *("sum_of_other_diagonal", "filled_by_optional_mask"),
     *("padded_times_value", "weighted_loss_of_log"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
@@ -44,7 +46,8 @@ RIGHT = (
     *("one_line_scaled_attention", "one_line_of_numpy", "one_line_of_scipy", "one_line_slogdet"),
     *("one_line_attn_causal", "remainder_of_quotient", "two_layers"),
     *("stable_logistic_loss", "stable_ramp", "picked_twice", "entropy_of_classes", "picked_signs"),
-    *("right_sum_with_factor", "real_part_of_multiple"),
+    *("right_sum_with_factor", "real_part_of_multiple", "scaled_behind_block"),
+    *("mean_by_bounded_count", "squares_in_quadrant"),
 )
 """Rules that an author would write, each of another kind."""
 
