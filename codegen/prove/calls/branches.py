@@ -50,6 +50,11 @@ _STEPS = ("ceil", "floor", "heaviside", "round", "sgn", "sign", "trunc")
 
 _BOUNDS = ("clamp", "clamp_max", "clamp_min", "fmax", "fmin", "maximum", "minimum", "relu")
 
+_OF_MANY = ("amax", "amin", "argsort", "cummax", "cummin", "max", "median", "min", "sort", "topk")
+
+SEEN_FROM = 1e-7
+"""A number that is smaller, relative to the sum, is seen in no gradient."""
+
 _COUNTED = ("_one", "_zero", "len", "numel", "ones_like", "zeros_like")
 """What reads of a tensor no more than its shape."""
 
@@ -235,8 +240,9 @@ class Branches:
         """Note whether neither number is too small to change the other one."""
         total = left + right
         if isinstance(total, int | float | np.number | np.ndarray):
-            counts = (np.asarray(total) != left) & (np.asarray(total) != right)
-            self._seen(number, bool(counts.any()))
+            least = SEEN_FROM * np.abs(np.asarray(total, dtype=float))
+            counts = (np.abs(total - left) > least) & (np.abs(total - right) > least)
+            self._seen(number, bool(np.any(counts)))
         else:
             self._seen(number, True)
         return total
@@ -330,11 +336,15 @@ class _NotingRenderer(DefinitionRenderer):
         return rendered
 
     def _is_of_data(self, node: ir.Expr) -> bool:
-        """Return whether conditions are joined, one of which is about what an argument holds."""
+        """Return whether conditions are joined, one of which is about what an argument holds, or
+        about the order of many elements: chambers of these are not combined in all ways."""
         kinds = {
             self._data[n.id] for n in walk(node) if isinstance(n, ir.Name) and n.id in self._data
         }
-        return "bool" in kinds or any(isinstance(n, ir.Compare) for n in walk(node))
+        if not any(isinstance(n, ir.Compare) for n in walk(node)):
+            return "bool" in kinds
+        is_of_many = any(isinstance(n, ir.Call) and n.function in _OF_MANY for n in walk(node))
+        return bool(kinds & {"bool", "int"}) or is_of_many
 
     def render_logic(self, node: ir.Logic) -> tuple[str, int]:
         operands = (self._test(operand) for operand in node.operands)
