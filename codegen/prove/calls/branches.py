@@ -240,7 +240,7 @@ class Branches:
         """Note whether neither number is too small to change the other one."""
         total = left + right
         if isinstance(total, int | float | np.number | np.ndarray):
-            least = SEEN_FROM * np.abs(np.asarray(total, dtype=float))
+            least = SEEN_FROM * np.abs(total)
             counts = (np.abs(total - left) > least) & (np.abs(total - right) > least)
             self._seen(number, bool(np.any(counts)))
         else:
