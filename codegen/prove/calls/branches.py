@@ -56,7 +56,7 @@ SEEN_FROM = 1e-7
 """A number that is smaller, relative to the sum, is seen in no gradient."""
 
 _COUNTED = ("_one", "_zero", "len", "numel", "ones_like", "zeros_like")
-"""What reads of a tensor no more than its shape."""
+"""Functions that read of a tensor no more than its shape."""
 
 _BITS = ("&", "|", "^", "<<", ">>")
 

@@ -40,7 +40,7 @@ def mentioned_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
 
 
 def _product(node: Binary) -> float | None:
-    """What a formula computes of two numbers, as `16 * 1024`."""
+    """The result of two numbers that a formula combines, as `16 * 1024`."""
     match node:
         case Binary(
             left=Const(value=int() | float() as one), right=Const(value=int() | float() as other)

@@ -61,7 +61,7 @@ MOST_ON_PATHS = 120
 """Number of calls with other flags and numbers, and of special points, for all of these ways."""
 
 MOST_TURNED = 60
-"""So many calls are judged of the one whose extents are turned round."""
+"""The most calls that are judged of the one whose extents are turned round."""
 
 MOST_USUAL = 0.7
 """The part of the calls that are judged at usual points; the others are left for special ones."""
