@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.missing import explaining as _explaining
-from ..core.random_draws import check_spread, uniform_between
+from ..core.random_draws import check_spread
 from ..core.random_generator import drawing_from
 from ..core.random_generator import generator as source
 from ..core.tensor import Tensor
@@ -25,7 +25,9 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
     """Fill with uniform numbers between `a` and `b`. RuntimeError if `a` is the larger one."""
     _refuse_integers("uniform_", tensor)
     with drawing_from("uniform_", generator):
-        return _filled(tensor, uniform_between(a, b, tensor.array.shape, tensor.array.dtype))
+        if a > b:
+            raise RuntimeError(f"uniform_ expects a range from a to b, but found a={a} > b={b}")
+        return _filled(tensor, source().uniform(a, b, tensor.array.shape))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..core.user_warnings import warn
 from . import functional as F
 from . import init
 from .module import Module
@@ -46,8 +45,6 @@ class Linear(Module):
 
     def reset_parameters(self) -> None:
         """Draw both uniformly within `1/sqrt(in_features)`, as PyTorch does."""
-        if not self.weight.array.size:
-            warn("Initializing zero-element tensors is a no-op.")
         if self.in_features:
             bound = 1 / math.sqrt(self.in_features)
             init.uniform_(self.weight, -bound, bound)
