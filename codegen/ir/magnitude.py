@@ -52,8 +52,9 @@ def _length(expr: Expr) -> float:
 
 
 def _times(expr: Expr) -> float:
-    """The value of an integer; 1 if it is something else."""
-    return expr.value if isinstance(expr, Const) and isinstance(expr.value, int) else 1
+    """The value of a number; 1 if it is something else."""
+    value = _value(expr)
+    return 1 if value is None else value
 
 
 def _value(expr: Expr) -> float | None:

@@ -180,7 +180,7 @@ def _declared(bodies: list[Body], functions: list[Function]) -> dict[str, Any]:
     helpers = [name for name in HELPERS if called & {f"gs_{name}", f"gs_{name}f"}]
     called |= {f"gs_{name}" for helper in helpers for name in HELPERS[helper]}
     named = [(dtype.name, ctype) for dtype, ctype in C_TYPES.items()]
-    calls_blas = any(name.endswith("_call") for name in called)
+    calls_blas = any(name.endswith(("_call", "gs_share_products")) for name in called)
     found = blas.library() if calls_blas else None
     return {
         "helpers": helpers,

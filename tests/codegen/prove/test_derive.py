@@ -47,7 +47,7 @@ EXPECTED = [
         "where(self * beta > 20, self, log1p(exp(self * beta)) / beta)",
         "where(beta * self > 20, grad, grad * sigmoid(beta * self))",
     ),
-    ("np.logaddexp(self, other)", "grad * exp(-result + self)"),
+    ("np.logaddexp(self, other)", "grad * exp(self - result)"),
     ("sp.erf(self)", "2 * grad * exp(-self ** 2) / sqrt(pi)"),
 ]
 

@@ -221,7 +221,6 @@ def test_a_condition_on_elements_points_to_the_domain(load: Load) -> None:
     "condition",
     [
         "tuple(sizes) * 999999999999 == self.shape",
-        "(1,) * sizes[0] * 9999999 * 9999999 == self.shape",
         "'x' * sizes[0] * 9999999 * 9999999 == mode",
         "'%9999999999d' % sizes[0] == mode",
     ],
@@ -230,6 +229,22 @@ def test_a_condition_that_would_fill_the_memory_does_not_hold(
     mistakes: Mistakes, condition: str
 ) -> None:
     assert mistakes(ENTRY.replace("REQUIRES", f'"{condition}"')) == [("GS061", "{")]
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "(1,) * sizes[0] * 9999999 * 9999999",
+        "(1,) * (9999999 * 9999999)",
+        "(1,) * 10 ** 9",
+    ],
+)
+def test_a_list_that_is_spelled_with_too_many_items_is_refused(
+    mistakes: Mistakes, spelled: str
+) -> None:
+    (found,) = mistakes(ENTRY.replace("REQUIRES", f'"{spelled} == self.shape"'))
+    assert found[0] == "GS033"
+    assert spelled.startswith(found[1])
 
 
 def test_a_name_that_is_a_gradient_too_is_refused(load: Load) -> None:

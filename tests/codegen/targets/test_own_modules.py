@@ -107,7 +107,9 @@ def test_functions_of_a_framework_that_is_not_installed(
     looked = own_modules.look_for_kernels([op], framework(name), [Path("/nowhere")])
     assert not looked.missing
     (sentence,) = looked.unknown
-    assert sentence.endswith(f"`{name}.somewhere.sqrt`: `{name}` is not installed here")
+    assert sentence.endswith(
+        f"`{name}.somewhere.sqrt` was not looked for: `{name}` is not installed here"
+    )
 
 
 @pytest.mark.parametrize(("name", "version"), [("torch", "2.4.1"), ("jax", "0.6.9")])
