@@ -14,7 +14,7 @@ from .program import Flattener
 from .rules import Rules
 from .shapes import Shape
 from .slices import rejoined
-from .terms import ABSENT, added, with_one_number
+from .terms import ABSENT, added, with_one_number, with_sign_in_front
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,9 @@ def _tidied(node: Any) -> Any:
     node = with_parts(node, _tidied)
     match node:
         case Call("_sum_to_size", (Call("_sum_to_size", (larger, _)), shape)):
-            return Call("_sum_to_size", (larger, shape))
+            return with_sign_in_front(Call("_sum_to_size", (larger, shape)))
+        case Call():
+            return with_sign_in_front(node)
     if isinstance(node, Binary) and node.op == "+":
         return added([node.left, node.right])
     return with_one_number(node) if isinstance(node, Binary | Unary) else node
@@ -138,9 +140,9 @@ class Gradients:
                 for shape, gradients in by_shape.items()
             }
         totals = [(added(gradients), shape) for shape, gradients in by_shape.items()]
-        if may_be_larger and len(totals) == 1:
-            return totals[0]
         shapes = self.flattener.program.shapes
+        if may_be_larger and len(totals) == 1 and not shapes.is_reduced(value):
+            return totals[0]
         reduced = [shapes.reduced(total, shape, value) for total, shape in totals]
         return added(reduced), shapes.of(value)
 

@@ -74,6 +74,11 @@ class Shapes:
             return Name(shape[0])
         return Name(self._first.get(shape, value.id)) if shape else value
 
+    def is_reduced(self, value: Name) -> bool:
+        """Return whether a value is smaller than what it was made of, as a sum and its root."""
+        shape = self._known.get(value.id, (value.id,))
+        return not shape or shape[0] == _KEPT
+
     def _of_step(self, value: Expr, op: OpSpec | None, args: dict[str, Expr]) -> Shape | None:
         if op is None:
             match value:

@@ -24,6 +24,7 @@ from ..ir.nodes import (
 )
 from ..ir.walk import with_parts
 from ..render.to_text import formula_text
+from ..spec.primitives import derivation_facts
 
 ABSENT = Name("?absent")
 """A gradient or tangent that is zero; no formula can say this name."""
@@ -154,21 +155,51 @@ def _pruned_call(call: Call, is_optional: Callable[[Call, int | str], bool]) -> 
 
 
 def with_one_number(expr: Expr) -> Expr:
-    """A product with its numbers multiplied, if that is a short one: `a` for `2 * (a / 2)`."""
+    """A product with its numbers multiplied, if that is a short one: `a` for `2 * (a / 2)`.
+
+    Numbers within sums count, and those of what is repeated over dimensions, where they are
+    multiplied: before it is, as that costs less.
+    """
     numbers, rest = _factors(expr)
-    if len(numbers) < 2 or rest is None:
+    if rest is None or (len(numbers) < 2 and numbers != [-1]):
         return expr
     number = math.prod(numbers, start=Fraction(1))
-    if number == 1:
-        return rest
-    if number == -1:
-        return negative(rest)
+    if number.denominator != 1 and abs(number.numerator) != 1:
+        return expr
+    scaled = rest if abs(number) == 1 else _scaled(abs(number), rest)
+    return scaled if number > 0 else negative(scaled)
+
+
+def _scaled(number: Fraction, term: Expr) -> Expr:
+    """A term times a positive integer, or divided by one; within what is repeated, if it is."""
+    inside = _scaled_inside(number, term)
+    if inside is not None:
+        return inside
     if number.denominator == 1:
-        return times(int(number), rest)
-    if abs(number.numerator) == 1:
-        quotient = Binary("/", rest, Const(number.denominator))
-        return quotient if number > 0 else negative(quotient)
-    return expr
+        return times(int(number), term)
+    return Binary("/", term, Const(number.denominator))
+
+
+def _scaled_inside(number: Fraction, term: Expr) -> Expr | None:
+    match term:
+        case Binary("*" | "/" as op, left, right):
+            inside = _scaled_inside(number, left)
+            if inside is not None:
+                return Binary(op, inside, right)
+            inside = _scaled_inside(number, right) if op == "*" else None
+            return None if inside is None else Binary(op, left, inside)
+        case Call(function, (first, *others)) if function in derivation_facts().repeating:
+            return dataclasses.replace(term, args=(_scaled(number, first), *others))
+    return None
+
+
+def with_sign_in_front(call: Call) -> Expr:
+    """A sum of what begins with a minus as minus a sum, which is smaller."""
+    if call.function in derivation_facts().summing and call.args:
+        positive = _without_sign(call.args[0])
+        if positive is not None:
+            return negative(dataclasses.replace(call, args=(positive, *call.args[1:])))
+    return call
 
 
 def _factors(expr: Expr) -> tuple[list[Fraction], Expr | None]:
@@ -196,7 +227,17 @@ def _factors(expr: Expr) -> tuple[list[Fraction], Expr | None]:
             if divisor is not None and 0 not in below:
                 numbers, right = numbers + [1 / number for number in below], divisor
             return numbers, Binary("/", Const(1) if rest is None else rest, right)
+        case Call(function, (first, *others)) if function in _linear():
+            numbers, rest = _factors(first)
+            if rest is not None:
+                return numbers, dataclasses.replace(expr, args=(rest, *others))
     return [], expr
+
+
+def _linear() -> frozenset[str]:
+    """The functions that numbers of their first argument can be taken out of."""
+    facts = derivation_facts()
+    return facts.repeating | facts.summing
 
 
 def _product(expr: Binary) -> Expr:

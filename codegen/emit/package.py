@@ -150,7 +150,9 @@ class PackageBuilder:
         rules: Mapping[str, Iterable[str]],
     ) -> str:
         """The module with the batching rules of ops, and with formulas, to be tried or rules."""
-        header = self._header("Rules by which ops act on several examples at once: `gradspec.batching`.")
+        header = self._header(
+            "Rules by which ops act on several examples at once: `gradspec.batching`."
+        )
         return batching_module(self._context(BATCHING), functions, rules, header)
 
     def batch_function(self, op: OpSpec) -> BatchFunction:

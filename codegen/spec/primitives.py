@@ -72,6 +72,8 @@ class DerivationFacts:
     making_complex: frozenset[str]
     as_large_as_first: frozenset[str]
     reducing: frozenset[str]
+    summing: frozenset[str]
+    repeating: frozenset[str]
     arrays: Mapping[str, tuple[str, ...]]
     """The op that each primitive is, with the names of its arguments behind the first; empty for
     those by position."""

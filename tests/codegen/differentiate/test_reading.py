@@ -96,7 +96,7 @@ def test_gradients_share_what_they_are_computed_from(tmp_path: Path) -> None:
     *again, of_other = rules["other"].splitlines()
     assert shared == again
     assert of_self == "return _sum_to_size(back_difference, self.shape)"
-    assert of_other == "return _sum_to_size(-back_difference, other.shape)"
+    assert of_other == "return -_sum_to_size(back_difference, other.shape)"
 
 
 def test_a_sum_over_broadcast_terms_is_taken_once(tmp_path: Path) -> None:
@@ -144,3 +144,21 @@ def test_an_argument_that_must_be_real_has_a_real_gradient(tmp_path: Path) -> No
     )
     assert "real(" in rules["angle"]
     assert "conj(angle)" not in rules["angle"]
+
+
+ROOT_MEAN_SQUARE = """\
+- name: scaled_by_root_mean_square(Tensor self, Tensor weight, float eps=1e-6) -> Tensor
+  forward: self * rsqrt(mean(self * self, -1, True) + eps) * weight
+  requires: self.ndim > 0
+"""
+
+
+def test_a_gradient_is_summed_where_what_it_goes_to_is_small(tmp_path: Path) -> None:
+    """The factors of a mean's root are applied to one number of each row, with the constants."""
+    rules = rules_of(filled(ROOT_MEAN_SQUARE, tmp_path))
+    assert rules["self"].splitlines()[-1] == (
+        "return _sum_to_size(back_product * rsqrt_value, self.shape) - _unmean("
+        "_sum_to_size(back_product * self, mean_value.shape) * "
+        "(rsqrt_value * rsqrt_value * rsqrt_value), self.shape, -1, True) * self"
+    )
+    assert "- self_p * (mean(self_p * self_t, -1, True) * " in rules["result"]
