@@ -65,7 +65,7 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
         signature=python_signature(op, public=True, further=_further_names(op, context)),
         body=_body(op),
         returns=_returns(op),
-        doc=op.doc,
+        doc=op.summary,
         further=_further(op, context),
         guard="",
         lifts=(),
@@ -109,12 +109,13 @@ def _body(op: OpSpec) -> BodyView | None:
 def _documented(op: OpSpec) -> str:
     """Return the docstring: what the op does, and its gradients at kinks, which are conventions."""
     if not op.kinks:
-        return op.doc
+        return op.summary
     kinks = []
     for condition, factor in op.kinks:
         where = re.sub(r"\bself\b", spelled("self"), condition)
         kinks.append(f"        {factor} * grad where {where}")
-    return "\n".join((op.doc, "", "    The gradient at its kinks, by convention:", *kinks, "    "))
+    convention = "    The gradient at its kinks, by convention:"
+    return "\n".join((op.summary, "", convention, *kinks, "    "))
 
 
 def recorded_function(

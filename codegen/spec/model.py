@@ -314,6 +314,11 @@ class OpSpec:
         return self.kernel or self.forward
 
     @property
+    def summary(self) -> str:
+        """What the op computes, in words; its name if the entry has no `doc`."""
+        return self.doc or f"The op `{self.name}`."
+
+    @property
     def is_private(self) -> bool:
         """Called by formulas only."""
         return self.signature.name.startswith("_")

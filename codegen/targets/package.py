@@ -188,7 +188,7 @@ class FrameworkPackage:
         return found
 
     def _doc(self, op: OpSpec, proofs: Mapping[str, Entry]) -> str:
-        lines = [op.doc]
+        lines = [op.summary]
         entry = proofs.get(op.name)
         if op.kinks:
             lines += ["", "The gradient at its kinks, by convention:", ""]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -99,7 +99,8 @@ class _Derivation:
         for candidate in _candidates(forward, derivative, self._x):
             try:
                 text = to_formula(times_grad(candidate, _GRAD), self._ops)
-                called = _functions(parse(text))
+                block = parse(text)
+                called = _functions(block)
             except NoFormula as error:
                 reason = str(error)
             except FormulaError as error:
@@ -108,11 +109,17 @@ class _Derivation:
                 foreign = len((called - written) & _OVERFLOWING)
                 new = candidate.atoms(sympy.exp) - forward.atoms(sympy.exp)
                 foreign += sum(not each.has(_RESULT) for each in new)
-                price = cost(candidate) + _FOREIGN * foreign
+                price = _cost(block) + _FOREIGN * foreign
                 texts[text] = min(price, texts.get(text, price))
         if not texts:
             raise NotSymbolic(reason)
         return min(texts, key=lambda text: texts[text])
+
+
+def _cost(block: ir.Block) -> int:
+    """Estimate the length of a formula; a function counts as several sums."""
+    prices = {ir.Call: 9, ir.Binary: 2, ir.Unary: 1, ir.Name: 1, ir.Const: 1}
+    return sum(prices.get(type(part), 0) for part in walk(block))
 
 
 def _has_points(forward: Expr) -> bool:
@@ -173,7 +180,8 @@ def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:
     found = [derivative]
     try:
         with time_limit(SHORTENING_SECONDS):
-            found += _rewritten(derivative)
+            for form in _rewritten(derivative):
+                found.append(form)
     except TimeUp:
         pass
     if forward.free_symbols == {x} and not isinstance(forward, sympy.Piecewise):
@@ -308,17 +316,14 @@ def _by_pieces(forward: Expr, derivative: sympy.Piecewise, x: sympy.Symbol) -> E
     return sympy.Piecewise(*pieces, evaluate=False)
 
 
-def _rewritten(derivative: Expr) -> list[Expr]:
+def _rewritten(derivative: Expr) -> Iterator[Expr]:
     """Forms that are sometimes shorter; all of them equal."""
-    forms = [
-        sympy.factor_terms(derivative),
-        sympy.together(derivative),
-        sympy.factor(derivative),
-        sympy.simplify(derivative),
-    ]
+    yield sympy.factor_terms(derivative)
+    yield sympy.together(derivative)
+    yield sympy.factor(derivative)
     if derivative.has(sympy.Abs, sympy.sign):
-        forms.append(_by_magnitude(derivative))
-    return forms
+        yield _by_magnitude(derivative)
+    yield sympy.simplify(derivative)
 
 
 def _by_magnitude(derivative: Expr) -> Expr:
