@@ -72,10 +72,15 @@ def outside(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) ->
     found: Any = False
     of_lists = any(isinstance(value, list) for value in values.values())
     for condition, difference in differences(conditions, values):
-        is_closed = condition.strip() == "nonnegative"
-        inside = np.asarray(difference) >= 0 if is_closed else np.asarray(difference) > 0
+        array = np.asarray(difference)
+        inside = array >= 0 if is_closed(condition) else array > 0
         found = found | (not inside.all() if of_lists else ~inside)
     return found
+
+
+def is_closed(condition: str) -> bool:
+    """Return whether an op is defined on the border of a region, too."""
+    return condition.strip() == "nonnegative"
 
 
 def is_at_gap(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) -> bool:

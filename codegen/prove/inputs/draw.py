@@ -186,11 +186,14 @@ def _complex_symbols(name: str, shape: tuple[int, ...], known: dict[Any, Any]) -
 
 
 def _conditions(spec: OpSpec, values: dict[str, Any]) -> Iterator[Decision]:
-    for _, difference in domain.differences(spec.domain, values):
+    for condition, difference in domain.differences(spec.domain, values):
         for element in np.asarray(difference, dtype=object).flat:
             bound = lift(element)
-            if not is_complex(bound):  # complex numbers have no order: no cut is hit by chance
-                yield Decision(bound, positive=True, branches=False)
+            if is_complex(bound):  # complex numbers have no order: no cut is hit by chance
+                continue
+            if bound.is_zero and domain.is_closed(condition):  # an element that an example gives
+                continue
+            yield Decision(bound, positive=True, branches=False)
 
 
 def examples_of(spec: OpSpec) -> tuple[Example, ...]:

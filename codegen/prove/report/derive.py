@@ -136,6 +136,9 @@ def _functions(block: ir.Block) -> Set[str]:
 def _symbols(spec: OpSpec) -> dict[str, sympy.Symbol]:
     """A real symbol for every argument that is a number, with the sign its domain gives it."""
     symbols = {}
+    compares = spec.forward is not None and any(
+        isinstance(node, ir.Compare) for node in walk(spec.forward.block)
+    )
     for param in spec.signature.params:
         if param.type.base not in ("Tensor", "Scalar", "float", "int") or param.type.is_list:
             continue
@@ -143,8 +146,15 @@ def _symbols(spec: OpSpec) -> dict[str, sympy.Symbol]:
             continue
         low, high = domain.bounds(param.name, [c for n, c in spec.domain if n == param.name])
         sign = {"positive": True} if low >= 0 else {"negative": True} if high <= 0 else {}
+        if low >= 0 and compares and _is_closed(spec, param.name):  # `where(k == 0, …)` is a piece
+            sign = {"nonnegative": True}
         symbols[param.name] = sympy.Symbol(param.name, real=True, **sign)
     return symbols
+
+
+def _is_closed(spec: OpSpec, param: str) -> bool:
+    """Return whether the border belongs to the domain of an argument."""
+    return all(domain.is_closed(condition) for name, condition in spec.domain if name == param)
 
 
 def _tidy(derivative: Expr) -> Expr:
