@@ -210,7 +210,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, out: Tensor | None = Non
     if p is None and chances.dtype.kind != "f":
         raise NotImplementedError(f"bernoulli: probabilities are real, not {chances.dtype}")
     wanted = chances if p is None else np.asarray(p)
-    if is_any((wanted < 0) | (wanted > 1)):
+    if is_any(~((wanted >= 0) & (wanted <= 1))):  # nan, too
         raise RuntimeError("bernoulli expects all probabilities to be in [0, 1]")
     dtype = chances.dtype if out is None else out.array.dtype
     if dtype.kind == "c":
@@ -271,7 +271,7 @@ def poisson(input: Tensor) -> Tensor:
     """
     rates = array_like("poisson", input)
     _check_drawn("poisson", rates)
-    if is_any(rates < 0):
+    if is_any(~(rates >= 0)):  # nan, too
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     drawn = cast_numbers(generator().poisson(rates), rates.dtype)
     return ops._poisson(input, wrap(drawn))

@@ -14,11 +14,7 @@ from .context import FunctionCtx
 
 def check_dirty(ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
     """Raise RuntimeError if a dirty input is not returned; warn if a dirty tensor is no input."""
-    if not ctx._dirty <= set(map(id, outputs)):
-        raise RuntimeError(
-            "Some elements marked as dirty during the forward method were not returned as output. "
-            "The inputs that are modified inplace must all be outputs of the Function."
-        )
+    _check_returned(ctx, outputs)
     strangers = ctx._dirty - set(map(id, args))
     for output in outputs:
         if id(output) not in strangers:
@@ -32,6 +28,14 @@ def check_dirty(ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...
         warn(message)
         mark_written(output)
     ctx._dirty -= strangers
+
+
+def _check_returned(ctx: FunctionCtx, outputs: tuple[Any, ...]) -> None:
+    if not ctx._dirty <= set(map(id, outputs)):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. "
+            "The inputs that are modified inplace must all be outputs of the Function."
+        )
 
 
 def check_pure_view(args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
@@ -96,6 +100,7 @@ def unrecorded(
     An input among them counts a write if it is dirty. Only one that is dirty, and requires
     no grad, is returned as the same tensor.
     """
+    _check_returned(ctx, outputs)
     given = {id(arg) for arg in args if isinstance(arg, Tensor)}
     recording = is_grad_enabled()
     ctx._not_differentiable = frozenset(

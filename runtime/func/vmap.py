@@ -165,8 +165,29 @@ def _run(
 
 def _unbatched(result: Any, level: Level, out_dims: Any, call: str) -> Any:
     """The results of all examples, along the dimension that is asked for."""
+    _refuse_none(result, out_dims, call)
     pairs = zip(leaves_of(result), _out_dims_of(out_dims, result, call), strict=True)
     return with_leaves(result, [_placed(leaf, dim, level, call) for leaf, dim in pairs])
+
+
+def _refuse_none(result: Any, out_dims: Any, call: str) -> None:
+    """Raise ValueError for a None among the results, unless its `out_dims` is None, too."""
+    if result is None and out_dims is not None:
+        raise _no_tensor(result, call)
+    if isinstance(result, dict):
+        for key, item in result.items():
+            _refuse_none(item, out_dims.get(key) if isinstance(out_dims, dict) else out_dims, call)
+    if isinstance(result, list | tuple):
+        several = isinstance(out_dims, list | tuple) and len(out_dims) == len(result)
+        for nr, item in enumerate(result):
+            _refuse_none(item, out_dims[nr] if several else out_dims, call)
+
+
+def _no_tensor(leaf: Any, call: str) -> ValueError:
+    return ValueError(
+        f"{call}: the function must only return Tensors, got type {type(leaf)}. Did you mean to "
+        "set out_dims= to None for output?"
+    )
 
 
 def _out_dims_of(out_dims: Any, result: Any, call: str) -> list[int | None]:
@@ -193,10 +214,7 @@ def _placed(leaf: Any, dim: int | None, level: Level, call: str) -> Any:
             raise ValueError(f"{call}: can not return a BatchedTensor when out_dim is None")
         return leaf
     if not isinstance(leaf, Tensor):
-        raise ValueError(
-            f"{call}: the function must only return Tensors, got type {type(leaf)}. Did you mean "
-            "to set out_dims= to None for output?"
-        )
+        raise _no_tensor(leaf, call)
     if is_of(leaf, level):
         assert isinstance(leaf, Batched)
         stacked = leaf.physical

@@ -38,12 +38,14 @@ def isreal(input: Tensor) -> Tensor:
 
 @creates(*PLACE)
 def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """A number as a tensor without dimensions, of the default dtype."""
+    """A number as a tensor without dimensions, of the default dtype.
+
+    RuntimeError for a number that the dtype does not hold.
+    """
     if isinstance(s, Tensor):
         s = s.item()
-    return leaf(
-        np.asarray(s).astype(get_default_dtype() if dtype is None else dtype), requires_grad
-    )
+    chosen = np.dtype(get_default_dtype() if dtype is None else dtype)
+    return leaf(np.asarray(converted(s, chosen)).astype(chosen), requires_grad)
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:

@@ -85,6 +85,10 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
 
     Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
     """
+    if type(index) is bool:
+        if not index:
+            return  # nothing is picked, and nothing is looked at, as in PyTorch
+        index = None  # one index of everything
     if _is_filled_where_unknown(tensor, index, value):
         _fill_where_unknown(tensor, index, value)
         return

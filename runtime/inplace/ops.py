@@ -40,6 +40,9 @@ _INDEXED_WRITES: Final = frozenset(
 _FILLS: Final = frozenset(["masked_fill_", "index_fill_", "tril_", "triu_"])
 """Ops that write one number at indices, which may be elements that are one in memory."""
 
+_SCANS: Final = frozenset(["cumsum_", "cumprod_"])
+"""In-place ops that take a dtype, which can only be that of the tensor."""
+
 
 def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     """The in-place method of an op: `x.add_(y)` for `add(x, y)`.
@@ -75,7 +78,7 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
             if old is None:
                 raise
             result = function(before, *old[0], **old[1], **kwargs)
-        _check(written, result, name)
+        _check(written, result, name, kwargs)
         if is_fill and not _is_dense(written.array):
             chosen = _differing(written.array, result.array)
             write(written, result.array[chosen], chosen)
@@ -339,7 +342,7 @@ def mark_written(tensor: Tensor) -> None:
         refresh_views(viewed)
 
 
-def _check(tensor: Tensor, result: Tensor, name: str) -> None:
+def _check(tensor: Tensor, result: Tensor, name: str, given: dict[str, Any]) -> None:
     if result.array.shape != tensor.array.shape:
         raise RuntimeError(
             f"{name}(): output with shape {list(tensor.shape)} doesn't match the broadcast shape "
@@ -348,6 +351,8 @@ def _check(tensor: Tensor, result: Tensor, name: str) -> None:
     found, wanted = result.array.dtype, tensor.array.dtype
     if found is wanted:
         return
+    if name in _SCANS:
+        _check_scan(found, wanted, name, given.get("dtype"))
     if found.kind == "f" and wanted.kind == "c":
         raise RuntimeError(f"In-place {name.rstrip('_')} is not supported for complex tensors.")
     if name == "float_power_" and found != wanted:
@@ -356,3 +361,16 @@ def _check(tensor: Tensor, result: Tensor, name: str) -> None:
             f"result requires dtype {type_name(found)}"
         )
     check_inplace_dtype(found, wanted)
+
+
+def _check_scan(found: np.dtype[Any], wanted: np.dtype[Any], name: str, asked: Any) -> None:
+    """Refuse a scan in another dtype than that of its tensor, and one of bools."""
+    if asked is not None:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor dtype {type_name(wanted)} and output tensor dtype "
+            f"{type_name(found)} should match"
+        )
+    if wanted.kind == "b":
+        raise NotImplementedError(
+            f"\"{name.rstrip('_')}_out_cpu\" not implemented for '{type_name(wanted)}'"
+        )

@@ -112,7 +112,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Write 1 with a probability, a number or a tensor that broadcasts, and 0 otherwise."""
     _refuse(self, "bernoulli_", "c")
     chances = p.array if isinstance(p, Tensor) else np.asarray(p)
-    if is_any((chances < 0) | (chances > 1)):
+    if is_any(~((chances >= 0) & (chances <= 1))):  # nan, too
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     return _drawn(
         self,

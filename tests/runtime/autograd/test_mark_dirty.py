@@ -125,3 +125,16 @@ def test_a_mark_is_not_that_of_a_tensor_made_later():
             return grad * 2
 
     assert all(Marks.apply(leaf(1.0, 2.0)).requires_grad for _ in range(20))
+
+
+class Unreturned(gs.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x * 2
+
+
+def test_a_dirty_input_is_returned_also_where_nothing_is_recorded():
+    for given in (gs.ones(2), leaf(1.0, 2.0).clone()):
+        with pytest.raises(RuntimeError, match="Some elements marked as dirty"):
+            Unreturned.apply(given)

@@ -275,3 +275,9 @@ def test_examples_are_no_dimension_to_scatter_along() -> None:
     )
     into[:, 1] = pages
     np.testing.assert_array_equal(found.numpy(), into)
+
+
+def test_a_result_that_is_none_is_refused_unless_its_out_dim_is() -> None:
+    with pytest.raises(ValueError, match="must only return Tensors, got type <class 'NoneType'>"):
+        vmap(lambda x: (x, None))(gs.tensor(X))
+    assert vmap(lambda x: (x, None), out_dims=(0, None))(gs.tensor(X))[1] is None

@@ -97,3 +97,9 @@ def test_index_select_refuses() -> None:
     with pytest.raises(RuntimeError, match="self indexing axis dim should be positive"):
         gs.index_select(gs.ones(0, 3), 0, gs.tensor([0]))
     assert gs.index_select(gs.ones(0, 3), 1, gs.tensor([0])).shape == (0, 1)
+
+
+def test_a_complex_number_is_no_real_scalar_tensor():
+    with pytest.raises(RuntimeError, match="cannot be converted to type float"):
+        gs.scalar_tensor(1j)
+    assert gs.scalar_tensor(1j, dtype=gs.complex64).item() == 1j

@@ -243,3 +243,11 @@ def test_a_strided_tensor_is_not_written_to_itself_by_an_index():
 def test_the_shape_that_cannot_be_written_is_named(index, shape, words):
     with pytest.raises(RuntimeError, match=words):
         setitem(wrap(VALUES.copy()), index, wrap(np.ones(shape, np.float32)))
+
+
+def test_a_flag_writes_everything_or_nothing():
+    x = wrap(np.zeros(2))
+    x[True] = wrap(np.array([3, 4]))  # of another dtype, which a mask refuses
+    assert x.tolist() == [3.0, 4.0]
+    x[False] = wrap(np.ones(5))
+    assert x.tolist() == [3.0, 4.0]

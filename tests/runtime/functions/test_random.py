@@ -321,3 +321,9 @@ def test_seeds_that_are_none() -> None:
             generator.manual_seed(seed)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="Overflow when unpacking long"):
         generator.manual_seed(1 << 64)
+
+
+@pytest.mark.parametrize("draw", [random.bernoulli, random.poisson])
+def test_chances_that_are_nan_are_refused(draw):
+    with pytest.raises(RuntimeError, match="expect"):
+        draw(gs.tensor([0.5, float("nan")]))

@@ -116,3 +116,12 @@ def test_other_numbers_of_arguments_are_refused():
     for call in (lambda x: x.add_(), lambda x: x.add_(1, 2, x), lambda x: x.sin_(2, x)):
         with pytest.raises(TypeError, match="argument"):
             call(gs.ones(2))
+
+
+def test_a_scan_in_place_keeps_its_dtype():
+    x = gs.tensor([1.0, 2.0])
+    with pytest.raises(RuntimeError, match="input tensor dtype Float and output tensor dtype"):
+        x.cumsum_(0, dtype=gs.float64)
+    assert x.tolist() == [1.0, 2.0]
+    with pytest.raises(NotImplementedError, match="cumsum_out_cpu"):
+        gs.tensor([True]).cumsum_(0)
