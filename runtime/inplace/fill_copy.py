@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..batching.batched import Batched, of_each_example
-from ..core.node import Node, freed_graph, next_sequence_nr
+from ..batching.batched import Batched
+from ..core.node import Node, freed_graph
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.registry import ops
@@ -32,34 +32,11 @@ from .ops import (
     sums_at,
     write,
 )
+from .overwrite_nodes import OverwriteNode
 from .rebase_history import check_recordable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-class OverwriteNode(Node):
-    """The node of an op that replaces every element: zeros for what was there before."""
-
-    __slots__ = ()
-
-    def __init__(self, *next_nodes: Node | None) -> None:
-        self.next_nodes = next_nodes
-        self.hooks = None
-        self.sequence_nr = next_sequence_nr()
-
-    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        """The VJP on arrays."""
-        return (np.zeros_like(grad) if needs[0] else None,)
-
-    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        """The VJP on tensors."""
-        return (_zeros_like(grad) if needs[0] else None,)
-
-
-@of_each_example
-def _zeros_like(grad: Tensor) -> Tensor:
-    return wrap(np.zeros_like(grad.array))
 
 
 class ZeroBackward0(OverwriteNode):

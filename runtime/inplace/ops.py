@@ -27,6 +27,7 @@ from ..kernels.shape.strided_region import Region
 from .allowed_mutation import keep_saved
 from .batched import copy_examples, refuse_examples, write_examples
 from .old_scalars import with_scales_named
+from .overwrite_nodes import overwrite_node_of
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
 
 _INDEXED_WRITES: Final = frozenset(
@@ -87,6 +88,8 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         if recording and result.grad_node is not None:
             _keep_output(written, result)
             rebase_history(written, result.grad_node)
+        elif recording:
+            _pass_zeros(written, function.__name__, args)
         if self is not written or type(result) is Dual:
             follow_source(self, [result], copy_or_zero)
         return self
@@ -191,6 +194,13 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
     hand_over_retained(tensor, node)
     tensor.grad_node = node
     refresh_views(tensor)
+
+
+def _pass_zeros(written: Tensor, name: str, args: tuple[Any, ...]) -> None:
+    """Record an op without a slope, a comparison: what was there before has no gradient."""
+    if written.grad_node is not None:
+        number = int(bool(args) and isinstance(args[0], Tensor))
+        rebase_history(written, overwrite_node_of(name, number)(written.grad_node))
 
 
 def _keep_output(tensor: Tensor, result: Tensor) -> None:

@@ -12,7 +12,8 @@ from ..core.random_draws import integers_between, largest_exact, normal_numbers,
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
 from ..dtypes.promotion import type_name
-from .fill_copy import OverwriteNode, overwrite
+from .fill_copy import overwrite
+from .overwrite_nodes import OverwriteNode
 
 
 def _drawn(

@@ -69,3 +69,18 @@ RESULTS: dict[str, Any] = {
 def test_results_of_vmap_that_are_none(torch: Any, name: str) -> None:
     function, dims = RESULTS[name]
     assert_same(lambda lib: lib.func.vmap(function, out_dims=dims)(lib.arange(3.0)), torch)
+
+
+COMPARISONS = ["eq_", "ne_", "lt_", "le_", "gt_", "ge_", "less_", "greater_equal_", "not_equal_"]
+
+
+@pytest.mark.parametrize("beside", ["number", "tensor"])
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_comparisons_in_place_have_a_node(torch: Any, name: str, beside: str) -> None:
+    def run(library: Any) -> Any:
+        x = library.tensor([0.5, -1.0, 2.0], requires_grad=True)
+        y = x.clone()
+        getattr(y, name)(library.zeros(3) if beside == "tensor" else 0.5)
+        return y, y.grad_fn.name(), library.autograd.grad(y.sum(), x)
+
+    assert_same(run, torch)

@@ -125,3 +125,20 @@ def test_a_scan_in_place_keeps_its_dtype():
     assert x.tolist() == [1.0, 2.0]
     with pytest.raises(NotImplementedError, match="cumsum_out_cpu"):
         gs.tensor([True]).cumsum_(0)
+
+
+@pytest.mark.parametrize("name", ["eq_", "ne_", "less_", "ge_", "logical_and_", "logical_xor_"])
+def test_no_gradient_passes_a_comparison_in_place(name):
+    x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 2
+    getattr(y, name)(gs.tensor([2.0, 2.0, 8.0]))
+    assert y.requires_grad
+    assert gs.autograd.grad(y.sum(), x)[0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_nor_one_through_a_view():
+    x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 2
+    y[1:].logical_not_()
+    assert y.tolist() == [2.0, 0.0, 0.0]
+    assert gs.autograd.grad(y.sum(), x)[0].tolist() == [2.0, 0.0, 0.0]
