@@ -155,7 +155,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         self,
         "copy_",
         src.array,
-        [src],
+        [] if self.array.dtype.kind in "iub" else [src],  # whole numbers have no slope
         lambda old: CopyBackwards(old, src),
         copy_or_zero,
     )

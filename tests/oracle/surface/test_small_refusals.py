@@ -84,3 +84,24 @@ def test_comparisons_in_place_have_a_node(torch: Any, name: str, beside: str) ->
         return y, y.grad_fn.name(), library.autograd.grad(y.sum(), x)
 
     assert_same(run, torch)
+
+
+COPIES: dict[str, Any] = {
+    "copy_": lambda y, x: y.copy_(x),
+    "a view": lambda y, x: y.view(2, 1)[1].copy_(x[:1]),
+    "an index": lambda y, x: y.__setitem__(0, x[1]),
+    "a slice": lambda y, x: y.__setitem__(slice(1), x[:1]),
+    "real": lambda y, x: setattr(y, "real", x),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool", "float64", "complex64"])
+@pytest.mark.parametrize("way", COPIES)
+def test_what_is_copied_from_floats_with_a_gradient(torch: Any, way: str, dtype: str) -> None:
+    def run(library: Any) -> Any:
+        x = library.tensor([1.5, 2.5], requires_grad=True)
+        y = library.zeros(2, dtype=getattr(library, dtype))
+        COPIES[way](y, x)
+        return y.detach(), y.requires_grad, y.grad_fn and y.grad_fn.name()
+
+    assert_same(run, torch)

@@ -142,3 +142,13 @@ def test_nor_one_through_a_view():
     y[1:].logical_not_()
     assert y.tolist() == [2.0, 0.0, 0.0]
     assert gs.autograd.grad(y.sum(), x)[0].tolist() == [2.0, 0.0, 0.0]
+
+
+def test_whole_numbers_that_are_copied_from_floats_require_no_grad():
+    x = gs.tensor([1.5, 2.5], requires_grad=True)
+    written = [gs.zeros(2, dtype=dtype) for dtype in (gs.int64, gs.uint8, gs.bool)]
+    written[0].copy_(x)
+    written[1][:] = x
+    written[2][0] = x[1]
+    assert [tensor.tolist() for tensor in written] == [[1, 2], [1, 2], [True, False]]
+    assert not any(tensor.requires_grad for tensor in written)
