@@ -51,6 +51,8 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
         warn_of_imaginary_part()
     if dtype is not None and dtype.kind not in "fc":
         self = self.detach()  # no gradient comes back through integers
+        if dtype.kind == "b" and self.array.dtype.kind == "c":
+            self = ops.ne(self, 0)  # a number with an imaginary part alone is not zero
     return ops._to_copy(self, dtype=dtype, memory_format=order)
 
 

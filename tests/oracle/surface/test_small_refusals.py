@@ -105,3 +105,14 @@ def test_what_is_copied_from_floats_with_a_gradient(torch: Any, way: str, dtype:
         return y.detach(), y.requires_grad, y.grad_fn and y.grad_fn.name()
 
     assert_same(run, torch)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float64", "complex128"])
+def test_conversions_of_complex_numbers(torch: Any, dtype: str) -> None:
+    def run(library: Any) -> Any:
+        z = library.tensor([[1j, 0j, 1.0], [2 - 1j, -1j, -0.5j]]).t()
+        chosen = getattr(library, dtype)
+        made = [z.to(chosen), z.type(chosen), library.as_tensor(z, dtype=chosen)]
+        return made, [tensor.stride() for tensor in made]
+
+    assert_same(run, torch)

@@ -103,3 +103,12 @@ def test_a_complex_number_is_no_real_scalar_tensor():
     with pytest.raises(RuntimeError, match="cannot be converted to type float"):
         gs.scalar_tensor(1j)
     assert gs.scalar_tensor(1j, dtype=gs.complex64).item() == 1j
+
+
+def test_complex_numbers_are_true_unless_both_parts_are_zero():
+    z = gs.tensor([[1j, 0], [1, complex(0, float("nan"))]])
+    expected = [[True, False], [True, True]]
+    assert z.bool().tolist() == z.to(gs.bool).tolist() == expected
+    assert gs.as_tensor(z, dtype=gs.bool).tolist() == expected
+    assert gs.func.vmap(lambda row: row.bool())(z).tolist() == expected
+    assert gs.compile(lambda z: z.bool())(z).tolist() == expected
