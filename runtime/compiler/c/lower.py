@@ -243,6 +243,21 @@ class Lowering:
         text = erf_family(name, dtype)
         return text and self.map(step, text, (argument,), (dtype, dtype))  # type: ignore[return-value]
 
+    def _gaussian(self, step: Step) -> Lowered:
+        given, rate = step.args
+        (out,) = step.outputs
+        if not isinstance(given, Value) or isinstance(rate, Value) or given.dtype != out.dtype:
+            return None
+        if out.dtype.kind != "f":
+            return None
+        if out.dtype == np.float64:
+            text = f"gs_exp({{0}} * {{0}} * {literal(-rate, out.dtype)})"
+        elif rate in (0.5, 1):
+            text = f"gs_bellf({{0}}, {float(rate)})"
+        else:
+            return None
+        return self.map(step, text, (given,), (out.dtype, out.dtype))
+
     def _reduction(self, step: Step, function: str) -> Lowered:
         (out,) = step.outputs
         argument = step.args[0] if step.args else None
@@ -435,6 +450,7 @@ _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "select_backward": Lowering._select_backward,
     "solve_triangular": lambda _, step: triangles.lowered(step),
     "cholesky_ex": lambda _, step: triangles.factor(step),
+    "gaussian": Lowering._gaussian,
     "tril": lambda _, step: triangles.part(step, lower=True),
     "triu": lambda _, step: triangles.part(step, lower=False),
 }

@@ -228,7 +228,9 @@ def formula(ufunc: str, dtype: DType, exponent: Any = None) -> str | None:
 
 
 def erf_family(name: str, dtype: DType) -> str | None:
-    """Return the C of a special function of the runtime's kernels, if libm has it."""
+    """Return the C of a special function of the runtime's kernels, if libm or a program has it."""
+    if name == "normal_cdf":
+        return "gs_ndtrf({0})" if dtype == np.float32 else None
     known = {"erf": "erf", "erfc": "erfc"}.get(name)
     return known and f"gs_{known}{'f' if dtype == np.float32 else ''}({{0}})"
 

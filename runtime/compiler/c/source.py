@@ -29,6 +29,8 @@ HELPERS: Final = {
     "floor_divide": (),
     "logaddexp": ("exp", "log1p"),
     "sincos": ("sin", "cos"),
+    "ndtr": (),
+    "bell": (),
 }
 """Functions that C lacks, with the functions that they call."""
 
