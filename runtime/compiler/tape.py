@@ -17,7 +17,15 @@ import numpy as np
 from .errors import current_place, refusal
 from .program import Program, Step, Value
 from .recorder import Recorder
-from .steps import LIGHT_FROM, View, blank, blank_result, copied, function_of
+from .steps import (
+    LIGHT_FROM,
+    View,
+    blank,
+    blank_result,
+    copied,
+    function_of,
+    of_one_example,
+)
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -163,7 +171,8 @@ class Tape:
         plain, options = _plain(args), _plain(kwargs)
         found = blank_result(function, plain, options) if self.is_light else None
         if found is None:
-            found = function_of(function)(*plain, **options)
+            few = of_one_example(function, plain) if self.is_light else plain
+            found = function_of(function)(*few, **options)
         several = isinstance(found, tuple | list)
         arrays = [
             np.asarray(each) if isinstance(each, np.ndarray | np.generic) else each

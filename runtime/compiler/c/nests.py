@@ -20,7 +20,7 @@ from .stages import BLOCK, Pair, Stages, staged
 BLOCK_LENGTH: Final = 1024
 """Numbers that are added up before their sum is added to others, for the sake of rounding."""
 
-SHARED_FROM: Final = 4_000_000
+SHARED_FROM: Final = 2_000_000
 """Operations on elements, of which a call of a function is ten, from which threads share a nest."""
 TILE: Final = 64
 """Rows that are taken at a time."""

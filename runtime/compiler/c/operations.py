@@ -96,6 +96,8 @@ class Call(Operation):
     """The number of times that the lines are run, for each `i`; 0 for once, without an `i`."""
     is_shared: bool = False
     """True if threads share the rounds."""
+    matrices: tuple[Value, Value, Value] | None = None
+    """Both factors and the result of a product, as it sees them."""
 
     @property
     def reads(self) -> tuple[Value, ...]:

@@ -44,7 +44,7 @@ def lowered(step: Step) -> list[Operation] | None:
         return shared
     if rows == 1 or columns == 1 or inner == 1:
         return _by_elements(step, left, right, out, batch)
-    return _by_matrices(step, left, right, out, batch, out)
+    return by_matrices(step, left, right, out, batch, out)
 
 
 def _with_axis(value: Value, axis: int) -> Value:
@@ -78,7 +78,7 @@ def _by_shared_matrix(
         _as_matrix(matrix, (inner, length), (matrix.strides[down], matrix.strides[across])),
         _as_matrix(out, (count, length), (out.strides[at], out.strides[along])),
     )
-    return _by_matrices(step, *seen, (), out)
+    return by_matrices(step, *seen, (), out)
 
 
 def _as_matrix(value: Value, shape: tuple[int, int], strides: tuple[int, int]) -> Value:
@@ -138,9 +138,9 @@ def _contiguous(dims: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(itemsize * prod(dims[nr + 1 :]) for nr in range(len(dims)))
 
 
-def _by_matrices(
+def by_matrices(
     step: Step, left: Value, right: Value, out: Value, batch: tuple[int, ...], whole: Value
-) -> list[Operation] | None:
+) -> list[Call] | None:
     """Return a call for each pair of matrices; `whole` is made, and seen as `out`."""
     (rows, inner), columns = left.shape[-2:], right.shape[-1]
     size = out.dtype.itemsize
@@ -154,7 +154,11 @@ def _by_matrices(
     ctype = C_TYPES[out.dtype]
     pointers = [
         f"({ctype} *)({{{name}}} + {offset})"
-        for name, offset in zip(("0", "1", "out"), offsets, strict=True)
+        for name, offset in zip(
+            ("0", "1", "out"),
+            (*offsets[:2], f"{offsets[2]} + {out.offset - whole.offset}"),
+            strict=True,
+        )
     ]
     if is_small:
         body = _plain(ctype, pointers, (rows, inner, columns), (left, right, out), size)
@@ -163,14 +167,15 @@ def _by_matrices(
     product = 1.0 * rows * inner * columns
     work = 2 * prod(batch) * product
     called = 0 if is_small else product
+    known = {"product": called, "matrices": (left, right, out)}
     long = [(nr, length) for nr, length in enumerate(batch) if length != 1]
     if long and prod(batch) * product >= SHARED_FROM and product < SHARED_TO:
         nr, length = long[0]
         lines = [f"const long b{nr} = i;", *loops[1:], "{{", *body, "}}"]
-        call = Call(step, whole, (left, right), lines, work, called, rounds=length, is_shared=True)
-        return [call]
+        rounds: dict[str, Any] = {"rounds": length, "is_shared": True}
+        return [Call(step, whole, (left, right), lines, work, **known, **rounds)]
     lines = [*loops, "{{", *body, "}}"]
-    return [Call(step, whole, (left, right), lines, work, called)]
+    return [Call(step, whole, (left, right), lines, work, **known)]
 
 
 def _layout(value: Value, size: int) -> tuple[str, int] | None:

@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from ..program import Loop, Program, Step, Value
+from .destinations import made_in_place
 from .groups import Nest, Schedule, scheduled
-from .layout import extent
+from .layout import extent, root_of
 from .lower import Lowering, UnsupportedError
 from .memory import ALIGNMENT, Memory, planned
 from .operations import Call, LoopCall, Operation, PythonCall
@@ -75,9 +76,10 @@ def unit_of(program: Program) -> Unit:
     """Lower a program, in which every base is an input, a constant, or made by a step."""
     lowering = Lowering(program, _lowered_loop)
     constants = dict([*program.constants, *lowering.constants])
-    schedule = scheduled(lowering.operations)
-    numbers = _function_numbers(schedule)
     held = list(dict.fromkeys([*program.inputs, *constants]))
+    outputs = {root_of(value) for value in lowering.outputs}
+    schedule = scheduled(made_in_place(lowering.operations, {*held}, outputs))
+    numbers = _function_numbers(schedule)
     memory = planned(held, schedule, lowering.outputs, numbers)
     return Unit(schedule, numbers, memory, program.inputs, lowering.outputs, constants)
 

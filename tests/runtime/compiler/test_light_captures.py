@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.steps import LIGHT_FROM, blank, blank_result, function_of
+from gradspec.compiler.steps import (
+    LIGHT_FROM,
+    blank,
+    blank_result,
+    function_of,
+    of_one_example,
+)
 
 from .comparing import assert_same
 
@@ -110,3 +116,18 @@ def test_writes_to_large_arrays_are_recorded(backend: str) -> None:
     total.zero_()
     assert_same(found, function(x), 1e-4)
     assert_same(ours, total, 1e-6)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_gradients_of_kernels_lie_as_those_of_one_example(transposed: bool, groups: int) -> None:
+    x, grad = np.zeros((64, 4, 9, 9), np.float32), np.zeros((64, 6, 7, 7), np.float32)
+    given = (x, grad) if transposed else (grad, x)
+    shape = (6, 4 // groups, 3, 3)
+    args = (*given, shape, 1, 0, 1, transposed, groups, "")
+    name = "kernels.convolution_weight"
+    few = of_one_example(name, args)
+    assert [len(each) for each in few[:2]] == [1, 1]
+    found, wanted = function_of(name)(*few), function_of(name)(*args)
+    assert (found.shape, found.strides, found.dtype) == (wanted.shape, wanted.strides, wanted.dtype)
+    assert np.array_equal(found, wanted)
