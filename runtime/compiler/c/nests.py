@@ -14,7 +14,7 @@ from .groups import COLUMN, FULL, ROW, Nest, Placed, access_in
 from .layout import Access, Dims, mergeable
 from .memory import ROW_MAX, Memory
 from .operations import Map, Operand, Reduce
-from .scalars import C_TYPES, DType, converted, formula, identity, local_type
+from .scalars import C_TYPES, DType, combine, converted, identity, local_type
 from .stages import BLOCK, Pair, Stages, staged
 
 BLOCK_LENGTH: Final = 1024
@@ -65,6 +65,7 @@ class Writer:
         for placed in self.nest.placed:
             if placed.level not in (FULL, ROW):
                 self._clear(placed)
+        cleared, self.lines = self.lines, []
         self._line("{")
         for nr, length in enumerate(rows[:-1] if self._is_tiled else rows):
             start, stop = ("from", "to") if self.worker and nr == 0 else ("0", str(length))
@@ -75,7 +76,7 @@ class Writer:
         for _ in rows[:-1] if self._is_tiled else rows:
             self._line("}")
         self._line("}")
-        return self._shared(rows, inner) if self.worker else self.lines
+        return cleared + (self._shared(rows, inner) if self.worker else self.lines)
 
     def _open_tiles(self, rows: Dims) -> None:
         is_shared = bool(self.worker) and len(rows) == 1
@@ -90,9 +91,11 @@ class Writer:
 
     def _pays_threads(self, inner: Dims) -> bool:
         """Return whether parts of the outermost loop, which know nothing of another, are large."""
-        levels = {placed.level for placed in self.nest.placed}
+        added = [placed for placed in self.nest.placed if placed.level not in (FULL, ROW)]
         weight = sum(1 + 10 * placed.calls for placed in self.nest.placed)
-        if not self.dims or levels - {FULL, ROW} or prod(self.dims) * weight < SHARED_FROM:
+        if not self.dims or prod(self.dims) * weight < SHARED_FROM:
+            return False
+        if added and not (self.k and all(map(self._is_apart, added))):
             return False
         if self.k:
             return self.dims[0] >= 2 * (TILE if self._is_tiled and self.k == 1 else 1)
@@ -103,6 +106,12 @@ class Writer:
         is_small = not sums or prod(inner) <= BLOCKS_MAX * BLOCK_LENGTH
         blocked = all(self._is_blocked(each, inner) for each in sums)
         return is_one_loop and is_small and blocked and not before
+
+    def _is_apart(self, placed: Placed) -> bool:
+        """Return whether rounds of the outermost loop add to different elements in memory."""
+        strides = self._strides(access_in(self.nest, placed, placed.operation.target))
+        spans = zip(self.dims[1:], strides[1:], strict=True)
+        return abs(strides[0]) > sum((length - 1) * abs(stride) for length, stride in spans)
 
     def _shared(self, rows: Dims, inner: Dims) -> list[str]:
         """Return the lines that let threads run the loop, which becomes a function."""
@@ -583,16 +592,6 @@ class Writer:
                 element += " != 0"
             self._line(f"const {local_type(operand.dtype)} {loads[key]} = {element};")
         return loads[key]
-
-
-def combine(function: str, dtype: DType, first: str, second: str) -> str:
-    """Return a step of a reduction."""
-    name = {"logical_and": "bitwise_and", "logical_or": "bitwise_or"}.get(function, function)
-    if name in ("maximum", "minimum") and dtype.kind != "b":
-        return f"gs_{name}_{dtype.name}({first}, {second})"
-    text = formula(name, dtype)
-    assert text is not None
-    return text.format(first, second)
 
 
 def _comment(step: Step) -> str:

@@ -258,3 +258,13 @@ def identity(ufunc: str, dtype: DType) -> str:
     if dtype.kind == "b":
         return literal(not low, dtype)
     return literal(np.iinfo(dtype).min if low else np.iinfo(dtype).max, dtype)
+
+
+def combine(function: str, dtype: DType, first: str, second: str) -> str:
+    """Return a step of a reduction."""
+    name = {"logical_and": "bitwise_and", "logical_or": "bitwise_or"}.get(function, function)
+    if name in ("maximum", "minimum") and dtype.kind != "b":
+        return f"gs_{name}_{dtype.name}({first}, {second})"
+    text = formula(name, dtype)
+    assert text is not None
+    return text.format(first, second)

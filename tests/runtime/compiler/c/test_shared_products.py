@@ -10,6 +10,7 @@ import pytest
 
 import gradspec as gs
 from gradspec import kernels
+from gradspec.compiler.c import build
 from gradspec.compiler.c.roots import rooted
 from gradspec.compiler.c.source import written
 
@@ -82,3 +83,33 @@ def test_blas_starts_threads_for_large_products_only(size: int, is_narrow: bool)
     """Small products need none, middling ones get those of the program."""
     program = recorded(np.matmul, *(rng.standard_normal((size, size)) for _ in range(2)))
     assert written(rooted(program)).narrows_blas is is_narrow
+
+
+def test_sums_of_blocks_of_rows_are_shared(threads: int) -> None:
+    """Each block has sums of its own, so that the number of threads changes no bit of them."""
+    x, w = rng.standard_normal((100, 1000, 50)), rng.standard_normal(50)
+
+    def function(x: Any, w: Any) -> Any:
+        weights = np.tanh(np.matmul(x, w))
+        return np.add.reduce(x * weights[..., None], axis=1)
+
+    program = recorded(function, x, w)
+    assert "gs_share(" in written(rooted(program)).text
+    run_it = build(program)
+    (found,) = run_it(x, w)
+    gs.set_num_threads(1)
+    (alone,) = run_it(x, w)
+    gs.set_num_threads(threads)
+    assert np.array_equal(found, alone)
+    np.testing.assert_allclose(found, function(x, w), rtol=1e-10, atol=1e-10)
+
+
+def test_sums_over_all_rows_are_not_shared() -> None:
+    x = rng.standard_normal((100_000, 50))
+
+    def function(x: Any) -> Any:
+        return np.add.reduce(np.tanh(x), axis=0)
+
+    program = recorded(function, x)
+    assert "gs_share(" not in written(rooted(program)).text.split("part0", 1)[1]
+    np.testing.assert_allclose(build(program)(x)[0], function(x), rtol=1e-10, atol=1e-10)
