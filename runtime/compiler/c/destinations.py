@@ -72,8 +72,7 @@ def _moved(call: Operation, copy: Map) -> Call | None:
         left, right, seen = _turned(right), _turned(left), _turned(seen)
     if seen.strides[-1] != size or seen.strides[-2] < seen.shape[-1] * size:
         return None
-    found = by_matrices(call.step, left, right, seen, seen.shape[:-2], target)
-    return found[0] if found else None
+    return by_matrices(call.step, left, right, seen, seen.shape[:-2], target)
 
 
 def _places(out: Value, copy: Map) -> tuple[int, ...] | None:

@@ -44,7 +44,8 @@ def lowered(step: Step) -> list[Operation] | None:
         return shared
     if rows == 1 or columns == 1 or inner == 1:
         return _by_elements(step, left, right, out, batch)
-    return by_matrices(step, left, right, out, batch, out)
+    call = by_matrices(step, left, right, out, batch, out)
+    return None if call is None else [call]
 
 
 def _with_axis(value: Value, axis: int) -> Value:
@@ -78,7 +79,8 @@ def _by_shared_matrix(
         _as_matrix(matrix, (inner, length), (matrix.strides[down], matrix.strides[across])),
         _as_matrix(out, (count, length), (out.strides[at], out.strides[along])),
     )
-    return by_matrices(step, *seen, (), out)
+    call = by_matrices(step, *seen, (), out)
+    return None if call is None else [call]
 
 
 def _as_matrix(value: Value, shape: tuple[int, int], strides: tuple[int, int]) -> Value:
@@ -140,7 +142,7 @@ def _contiguous(dims: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 def by_matrices(
     step: Step, left: Value, right: Value, out: Value, batch: tuple[int, ...], whole: Value
-) -> list[Call] | None:
+) -> Call | None:
     """Return a call for each pair of matrices; `whole` is made, and seen as `out`."""
     (rows, inner), columns = left.shape[-2:], right.shape[-1]
     size = out.dtype.itemsize
@@ -167,15 +169,14 @@ def by_matrices(
     product = 1.0 * rows * inner * columns
     work = 2 * prod(batch) * product
     called = 0 if is_small else product
-    known = {"product": called, "matrices": (left, right, out)}
+    call = Call(step, whole, (left, right), [], work, called, matrices=(left, right, out))
     long = [(nr, length) for nr, length in enumerate(batch) if length != 1]
     if long and prod(batch) * product >= SHARED_FROM and product < SHARED_TO:
-        nr, length = long[0]
-        lines = [f"const long b{nr} = i;", *loops[1:], "{{", *body, "}}"]
-        rounds: dict[str, Any] = {"rounds": length, "is_shared": True}
-        return [Call(step, whole, (left, right), lines, work, **known, **rounds)]
-    lines = [*loops, "{{", *body, "}}"]
-    return [Call(step, whole, (left, right), lines, work, **known)]
+        nr, call.rounds = long[0]
+        call.is_shared = True
+        loops[0] = f"const long b{nr} = i;"
+    call.lines = [*loops, "{{", *body, "}}"]
+    return call
 
 
 def _layout(value: Value, size: int) -> tuple[str, int] | None:
