@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from .diagnostics import Span
+from .differentiate.complex_parts import with_complex_required
 from .differentiate.outcome import ELEMENTWISE, KERNEL, NO_GRADIENT
 from .ir.parse import parse
 from .ir.walk import calls
@@ -131,6 +132,7 @@ class _Filling:
         return op
 
     def _derived(self, op: OpSpec) -> OpSpec:
+        op = with_complex_required(op)
         keys = (*automatic_rules(op), KERNEL, KINKS)
         texts = {n: t for n in keys if (t := self._known.get((op.name, n)))}
         if not texts.keys() >= {*automatic_rules(op)}:

@@ -10,6 +10,7 @@ from typing import Any
 from ..ir.nodes import Assign, Binary, Call, Expr, Name, Return, Stmt, Unary
 from ..ir.simplify import simplify
 from ..ir.walk import names, substitute, with_parts
+from .complex_parts import put_together
 from .program import Flattener
 from .rules import Rules
 from .shapes import Shape
@@ -136,7 +137,7 @@ class Gradients:
         if len(self.flattener.op.differentiable_outputs) == 1:  # else cotangents may be absent
             written_out = self.flattener.conditions.by_arguments
             by_shape = {
-                shape: rejoined(gradients, self.flattener.op, written_out)
+                shape: put_together(rejoined(gradients, self.flattener.op, written_out))
                 for shape, gradients in by_shape.items()
             }
         totals = [(added(gradients), shape) for shape, gradients in by_shape.items()]

@@ -41,6 +41,7 @@ from ..render.to_text import formula_text
 from ..spec.model import OpSpec
 from ..spec.scope import gradient_names
 from .arrays import as_op
+from .complex_parts import as_part
 from .conditions import Conditions
 from .ranks import Ranks
 from .shapes import Shapes
@@ -297,6 +298,9 @@ class Flattener:
         target = self.target(flat)
         op = target.op
         args = {name: simplify(value) for name, value in target.args.items()}
+        part = as_part(op)
+        if part is not None and self.conditions.known(Call("is_complex", (args["self"],))):
+            op = part
         if op.composite is not None:
             return self.run(op.composite.block, args)
         word = op.signature.name.strip("_").removeprefix("linalg_")
@@ -449,7 +453,7 @@ def _alike(op: OpSpec) -> dict[str, str]:
 
 
 def _fields(op: OpSpec) -> dict[str, bool]:
-    """The arguments that `requires` says are complex, or real."""
+    """The arguments that are complex, or real, as `requires` or their types say."""
     found: dict[str, bool] = {}
     for condition in required(op):
         match condition:
@@ -457,6 +461,7 @@ def _fields(op: OpSpec) -> dict[str, bool]:
                 found[name] = True
             case Unary("not", Call("is_complex", (Name(name),))):
                 found[name] = False
+    found |= {p.name: False for p in op.signature.params if p.type.base in ("float", "int", "bool")}
     return {f"{name}{end}": known for name, known in found.items() for end in ("", "_p", "_t")}
 
 

@@ -27,7 +27,7 @@ from .data import Args
 from .extents import count_elements, is_shape
 from .mentioned import mentioned_constants
 from .points import NoCall, usual_points
-from .required_shapes import with_required_shapes
+from .required_shapes import with_required_numbers, with_required_shapes
 
 MOST_EXAMPLES = 3
 """Number of calls that are taken, with tensors of different numbers of dimensions."""
@@ -174,6 +174,8 @@ def _is_needed(param: Param) -> bool:
 
 def _ndim(given: Any) -> int:
     """The number of dimensions; less than none for whole numbers and flags, and for factors."""
+    if isinstance(given, dict) and "complex" in given:
+        return len(given["complex"])
     if isinstance(given, dict):
         return -2 if _is_of_factors(given) else -1
     return len(given[0]) if given and isinstance(given[0], list) else len(given)
@@ -191,7 +193,7 @@ def _candidates(spec: OpSpec) -> Iterator[Args]:
     for given in _tensors(tensors, {*spec.differentiable_params}):
         for word in words:
             args = {param.name: (given | word)[param.name] for param in params}
-            args = with_required_shapes(spec, args)
+            args = with_required_numbers(spec, with_required_shapes(spec, args))
             if (text := repr(args)) not in seen:
                 seen.add(text)
                 yield args

@@ -37,8 +37,34 @@ def with_required_shapes(spec: OpSpec, args: Args) -> Args:
     return args
 
 
-def _equations(spec: OpSpec) -> Iterator[tuple[Expr, Expr]]:
+def with_required_numbers(spec: OpSpec, args: Args) -> Args:
+    """The call with complex numbers for the tensors that are required to have them."""
+    required = {
+        condition.args[0].id
+        for condition in _conditions(spec)
+        if isinstance(condition, Call)
+        and condition.function == "is_complex"
+        and isinstance(condition.args[0], Name)
+    }
+    return {
+        name: {"complex": given} if name in required and is_shape(spec, name, given) else given
+        for name, given in args.items()
+    }
+
+
+def _conditions(spec: OpSpec) -> Iterator[Expr]:
+    """Each of the requirements, with `and` taken apart."""
     pending = [requirement.test for requirement in spec.requires]
+    while pending:
+        condition = pending.pop(0)
+        if isinstance(condition, Logic) and condition.op == "and":
+            pending[:0] = condition.operands
+        else:
+            yield condition
+
+
+def _equations(spec: OpSpec) -> Iterator[tuple[Expr, Expr]]:
+    pending = list(_conditions(spec))
     while pending:
         match pending.pop(0):
             case Logic("and", operands):
