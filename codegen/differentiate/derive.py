@@ -15,6 +15,7 @@ from ..render.masked import with_slopes
 from ..render.resolve import Resolver
 from ..spec.model import Constant, NonDifferentiable, OpSpec, Table
 from ..spec.scope import gradient_names
+from .bounded import bounded
 from .derivation import Derivation, Naming, pulled_back
 from .program import Flattener, kinds_of
 from .rules import Rules
@@ -97,6 +98,7 @@ def _vjp(
     lists = {name: flattener.items(name, count) for name, count in counted_lists(op).items()}
     outputs = flattener.run(_with_slopes(op, table), absent(assumed) | _sequences(lists))
     flattener.program.still |= cancelling(flattener.program, outputs)
+    flattener.program.bounded |= bounded(flattener.program, outputs)
     derivation = Derivation(flattener, _own_names(op), naming)
     results: dict[str, Expr] = {}
     seeds: list[tuple[Name, Expr]] = []
@@ -138,6 +140,7 @@ def _jvp(
     active |= {name.id for items in lists.values() for name in items}
     outputs = flattener.run(_with_slopes(op, table), {**here, **none, **_sequences(lists)})
     flattener.program.still |= cancelling(flattener.program, outputs)
+    flattener.program.bounded |= bounded(flattener.program, outputs)
     derivation = Derivation(flattener, _own_names(op))
     rules = Rules(flattener, flattener.program.moving(active), derivation.bind)
     tangents |= {f"{name}_p": Name(f"{name}_t") for name in here}

@@ -41,6 +41,7 @@ from ..render.to_text import formula_text
 from ..spec.model import OpSpec
 from ..spec.scope import gradient_names
 from .arrays import as_op
+from .bounded import BOUNDS, with_norms
 from .complex_parts import as_part
 from .conditions import Conditions
 from .ranks import Ranks
@@ -295,6 +296,10 @@ class Flattener:
             raise NoDerivative(f"`{flat.function}` is no op of the table")
         if flat.function == "matmul" and len(flat.args) == 2:
             return (self._operator(Binary("@", *flat.args), "product", named),)
+        if flat.function in BOUNDS:
+            norms = with_norms(flat, self.program, self.conditions)
+            if norms != flat:
+                return self._call(norms, {}, named)
         target = self.target(flat)
         op = target.op
         args = {name: simplify(value) for name, value in target.args.items()}

@@ -172,7 +172,9 @@ class Rules:
     def _values(self, step: Step, op: OpSpec) -> dict[str, Expr]:
         """The values of the names that the rules of an op read, but for gradients and tangents."""
         outputs = [o.name for o in op.signature.outputs]
-        results = {name: Name(step.targets[k]) for k, name in enumerate(outputs)}
+        bounded = self._program.bounded
+        targets = [bounded.get(target, target) for target in step.targets]
+        results = {name: Name(targets[k]) for k, name in enumerate(outputs)}
         return {**step.args, **results}
 
     # ---- tangents

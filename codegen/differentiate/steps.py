@@ -70,6 +70,9 @@ class Program:
     still: set[str] = field(default_factory=set)
     """Values that are taken for constants, as no output depends on them in the end."""
 
+    bounded: dict[str, str] = field(default_factory=dict)
+    """Values that rules may read in bounds, with the names of these."""
+
     def moving(self, names: Set[str]) -> set[str]:
         """The values that depend on those of some names, and these."""
         found = set(names)
