@@ -18,6 +18,7 @@ import numpy as np
 from .core.missing import explaining as _explaining
 from .core.tensor import normalize_dim
 from .dispatch.registry import ops
+from .dispatch.whole_numbers import whole_numbers
 from .functions.progressions import arange
 from .inplace.keywords import accepts_numpy_names, accepts_out
 from .kernels.elementwise.complex_numbers import complex_of
@@ -289,7 +290,7 @@ def _dims(input: Tensor, dim: Dims) -> list[int]:
     """The dimensions, counted from the front; all of them if None."""
     if dim is None:
         return list(range(input.ndim))
-    dims = [normalize_dim(each, input.ndim) for each in ([dim] if isinstance(dim, int) else dim)]
+    dims = [normalize_dim(each, input.ndim) for each in whole_numbers(dim)]
     if len(set(dims)) < len(dims):
         raise RuntimeError("FFT dims must be unique")
     return dims

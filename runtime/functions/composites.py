@@ -19,6 +19,7 @@ from ..core.memory_format import memory_format as MemoryFormat
 from ..core.tensor import Tensor, normalize_dim, wrap
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
+from ..dispatch.whole_numbers import whole_numbers
 from ..dtypes.promotion import type_name
 from ..forward_ad.tangent_layout import lay_out
 from ..inplace.keywords import accepts_numpy_names, accepts_out, write_out
@@ -161,8 +162,7 @@ def positive(input: Tensor) -> Tensor:
 
 def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """A view with the dimensions `source` moved to `destination`, the others kept in order."""
-    sources = [source] if isinstance(source, int) else list(source)
-    destinations = [destination] if isinstance(destination, int) else list(destination)
+    sources, destinations = whole_numbers(source), whole_numbers(destination)
     if len(sources) != len(destinations):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({sources} dims) should contain "

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops, table_op
+from ..dispatch.whole_numbers import whole_numbers
 from ..inplace.keywords import accepts_numpy_names, accepts_out
 
 
@@ -79,7 +80,7 @@ def gradient(
     """
     if input.array.dtype == np.uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
-    dims = range(input.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+    dims = range(input.ndim) if dim is None else whole_numbers(dim)
     axes = [normalize_dim(each, input.ndim) for each in dims]
     if isinstance(spacing, list | tuple):
         steps = list(spacing)

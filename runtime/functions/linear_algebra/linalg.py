@@ -10,6 +10,7 @@ from typing import Any
 
 from ...core.tensor import Tensor, normalize_dim
 from ...dispatch.registry import ops
+from ...dispatch.whole_numbers import whole_numbers
 from ...inplace.keywords import accepts_numpy_names, accepts_out
 from ..creation import eye
 
@@ -107,7 +108,7 @@ def norm(
                 f"{A.ndim}D."
             )
         dim = tuple(range(A.ndim))
-    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = tuple(whole_numbers(dim))
     if len(dims) == 2 or isinstance(ord, str):  # which one dimension does not do for
         return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
     return vector_norm(A, ord, dims, keepdim, dtype=dtype)

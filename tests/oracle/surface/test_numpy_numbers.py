@@ -39,3 +39,21 @@ def test_parameters_of_no_dimensions_stay_as_they_are(torch: Any) -> None:
         return [scale.detach(), scale.grad]
 
     assert_same(behaviour, torch)
+
+
+ONE_DIMENSION: dict[str, Any] = {
+    "movedim": lambda lib, dim: lib.arange(6.0).view(2, 3).movedim(dim, 0),
+    "fftn": lambda lib, dim: lib.fft.fftn(lib.arange(6.0).view(2, 3), dim=dim),
+    "gradient": lambda lib, dim: lib.gradient(lib.arange(6.0).view(2, 3) ** 2, dim=dim),
+}
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, "tensor"], ids=str)
+@pytest.mark.parametrize("name", ["movedim", "fftn", "gradient"])
+def test_a_dimension_of_several_that_is_no_integer_of_pythons(
+    torch: Any, name: str, kind: Any
+) -> None:
+    def run(library: Any) -> Any:
+        return ONE_DIMENSION[name](library, library.tensor(1) if kind == "tensor" else kind(1))
+
+    assert_same(run, torch)
