@@ -253,6 +253,11 @@ def _check_number(value: Any) -> None:
             "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor "
             f"with {value.ndim} dims. Maybe you forgot to aggregate the output into a scalar?"
         )
+    if value.dtype.kind == "c":
+        raise RuntimeError(
+            "grad can be implicitly created only for real scalar outputs but got "
+            f"{value.dtype}: take the real part of f(*args), or its abs()"
+        )
 
 
 def _check_cotangents(cotangents: Any, result: Any) -> None:

@@ -81,7 +81,7 @@ class Sequential(_Sequence):
 
     def __init__(self, *modules: Module | OrderedDict[str, Module]) -> None:
         super().__init__()
-        if len(modules) == 1 and isinstance(modules[0], dict):
+        if len(modules) == 1 and isinstance(modules[0], OrderedDict):
             named: Iterable[tuple[str, Any]] = modules[0].items()
         else:
             named = ((str(position), module) for position, module in enumerate(modules))

@@ -116,3 +116,9 @@ def test_conversions_of_complex_numbers(torch: Any, dtype: str) -> None:
         return made, [tensor.stride() for tensor in made]
 
     assert_same(run, torch)
+
+
+def test_gradients_of_complex_results_and_modules_in_plain_dicts(torch: Any) -> None:
+    assert_same(lambda lib: lib.func.grad(lambda x: (x * 1j).sum())(lib.ones(2)), torch)
+    assert_same(lambda lib: lib.func.grad(lambda z: (z * z).abs().sum())(lib.ones(2) + 1j), torch)
+    assert_same(lambda lib: lib.nn.Sequential({"a": lib.nn.ReLU()}), torch)

@@ -138,3 +138,9 @@ def test_modules_that_differ_in_what_requires_grad() -> None:
     models[0].weight.requires_grad_(False)
     with pytest.raises(RuntimeError, match="Expected weight from each model to have the same"):
         stack_module_state(models)
+
+
+def test_gradients_of_complex_results() -> None:
+    for transform in (gs.func.grad, gs.func.grad_and_value):
+        with pytest.raises(RuntimeError, match="only for real scalar outputs"):
+            transform(lambda x: (x * 1j).sum())(X)
