@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..ir.nodes import Assign, Binary, Call, Expr, Name, Return, Stmt, Unary
+from ..ir.nodes import (
+    Assign,
+    Binary,
+    Call,
+    Const,
+    Expr,
+    Name,
+    Return,
+    Sequence,
+    Slice,
+    Star,
+    Stmt,
+    Subscript,
+    Unary,
+)
 from ..ir.simplify import simplify
 from ..ir.walk import names, substitute, with_parts
 from .complex_parts import put_together
@@ -98,9 +112,27 @@ def _tidied(node: Any) -> Any:
             return with_sign_in_front(Call("_sum_to_size", (larger, shape)))
         case Call():
             return with_sign_in_front(node)
+        case Binary("**", base, Const(1)):
+            return base
+        case Binary("-", Const(int(one)), Const(int(other))) if one > other:
+            return Const(one - other)
+        case Sequence(items) if any(isinstance(item, Star) for item in items):
+            return Sequence(tuple(_spliced(items)))
     if isinstance(node, Binary) and node.op == "+":
         return added([node.left, node.right])
     return with_one_number(node) if isinstance(node, Binary | Unary) else node
+
+
+def _spliced(items: Iterable[Expr]) -> Iterator[Expr]:
+    """The items of a sequence, with those of sequences in it, and without what is empty."""
+    for item in items:
+        match item:
+            case Star(Sequence(inner)):
+                yield from _spliced(inner)
+            case Star(Subscript(_, Slice(None | Const(0), Const(0), None))):
+                pass
+            case _:
+                yield item
 
 
 def _needed(answer: Expr, values: Mapping[str, Expr]) -> list[str]:

@@ -44,6 +44,7 @@ from .arrays import as_op
 from .bounded import BOUNDS, with_norms
 from .complex_parts import as_part
 from .conditions import Conditions
+from .flattening import flattened
 from .ranks import Ranks
 from .shapes import Shapes
 from .shares import softmax_of
@@ -306,6 +307,10 @@ class Flattener:
         part = as_part(op)
         if part is not None and self.conditions.known(Call("is_complex", (args["self"],))):
             op = part
+        if op.signature.name == "flatten":
+            whole = flattened(args, self.ranks.of(args["self"]))
+            if whole is not None:
+                return (self._flat(whole, {}, named),)
         if op.composite is not None:
             return self.run(op.composite.block, args)
         word = op.signature.name.strip("_").removeprefix("linalg_")

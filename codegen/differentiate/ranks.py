@@ -14,6 +14,7 @@ from ..ir.nodes import (
     Expr,
     Name,
     Sequence,
+    Slice,
     Star,
     Subscript,
     Unary,
@@ -28,7 +29,8 @@ from .unpacking import required
 _MORE = {
     **dict.fromkeys(("transpose", "t", "_mt", "_mh", "matrix_exp", "slice", "movedim"), 0),
     **dict.fromkeys(("cholesky_inverse", "linalg_inv", "linalg_pinv", "linalg_cholesky"), 0),
-    **dict.fromkeys(("unsqueeze", "diag_embed"), 1),
+    **dict.fromkeys(("cat", "gather", "index_select", "masked_fill", "constant_pad_nd"), 0),
+    **dict.fromkeys(("unsqueeze", "diag_embed", "stack"), 1),
     **dict.fromkeys(("select", "diagonal"), -1),
     **dict.fromkeys(("linalg_det", "logdet", "_linalg_det", "linalg_slogdet"), -2),
 }
@@ -84,7 +86,12 @@ class Ranks:
         if name in _FIXED:
             return _FIXED[name]
         tensors = [args[p.name] for p in op.signature.tensor_params if p.name in args]
-        first = self.of(tensors[0]) if tensors else None
+        given = tensors[0] if tensors else None
+        if isinstance(given, Sequence):  # of tensors that are put together
+            given = given.items[0] if given.items else None
+        first = None if given is None else self.of(given)
+        if name == "view":
+            return self._length(args["size"])
         if name == "diag":
             return None if first is None else 3 - first
         if name in derivation_facts().reducing:
@@ -93,10 +100,37 @@ class Ranks:
             return None if first is None else first + _MORE.get(name, 0)
         return _largest([self.of(tensor) for tensor in tensors]) if is_elementwise(op) else None
 
+    def _length(self, sizes: Expr) -> int | None:
+        """The number of sizes, of which some may be those of another value."""
+        match sizes:
+            case Sequence(items):
+                counts = [self._length(i.value) if isinstance(i, Star) else 1 for i in items]
+                return None if None in counts else sum(count or 0 for count in counts)
+            case Attribute(value, "shape"):
+                return self.of(value)
+            case Subscript(whole, Slice(start, stop, None)):
+                count = self._length(whole)
+                first, last = _number(start, 0), _number(stop, count)
+                if None not in (first, last, count):
+                    return len(range(count or 0)[first:last])
+        return None
+
     def note(self, target: str, rank: int | None) -> None:
         """Learn the number of dimensions of a value."""
         if rank is not None:
             self._known[target] = rank
+
+
+def _number(end: Expr | None, default: int | None) -> int | None:
+    """The end of a slice; None if it is not known."""
+    match end:
+        case None | Const(None):
+            return default
+        case Const(int(number)):
+            return number
+        case Unary("-", Const(int(number))):
+            return -number
+    return None
 
 
 def _required(op: OpSpec) -> dict[str, int]:

@@ -162,3 +162,78 @@ def test_a_gradient_is_summed_where_what_it_goes_to_is_small(tmp_path: Path) -> 
         "(rsqrt_value * rsqrt_value * rsqrt_value), self.shape, -1, True) * self"
     )
     assert "- self_p * (mean(self_p * self_t, -1, True) * " in rules["result"]
+
+
+def test_parts_of_complex_numbers_are_steps(tmp_path: Path) -> None:
+    op = filled(
+        "- name: log_size(Tensor z, float floor_=0.1) -> Tensor\n"
+        "  complex: true\n"
+        "  forward: log(real(z) ** 2 + imag(z) ** 2 + floor_)\n",
+        tmp_path,
+    )
+    rules = rules_of(op)
+    assert "view_as_real" not in rules["z"]
+    assert "if " not in rules["z"]
+    assert rules["z"].splitlines()[-1].startswith("return complex(")
+    assert "conj" not in rules["result"]
+    assert [requirement.formula.text for requirement in op.requires] == ["is_complex(z)"]
+
+
+def test_a_norm_with_a_floor_divides_by_no_zero(tmp_path: Path) -> None:
+    rules = rules_of(
+        filled(
+            "- name: short(Tensor x) -> Tensor\n"
+            "  requires: x.ndim == 1\n"
+            "  forward: x / maximum(sqrt(sum(x * x)), 0.1)\n",
+            tmp_path,
+        )
+    )
+    assert "linalg_vector_norm(x)" in rules["x"]
+    assert "sqrt" not in rules["x"]
+
+
+def test_an_exponential_with_a_cap_is_read_below_it(tmp_path: Path) -> None:
+    rules = rules_of(
+        filled(
+            "- name: capped(Tensor x, float cap=9.0) -> Tensor\n"
+            "  requires: x.ndim == 1\n"
+            "  forward: sum(clamp_max(exp(x), cap))\n",
+            tmp_path,
+        )
+    )
+    assert rules["x"].endswith("* clamp_max(exp_value, cap)")
+
+
+def test_joined_dimensions_ask_for_no_number_of_them(tmp_path: Path) -> None:
+    rules = rules_of(
+        filled(
+            "- name: twice(Tensor x) -> Tensor\n"
+            "  requires: x.ndim == 2\n"
+            "  forward: flatten(stack([x, x * x], 2), 1)\n",
+            tmp_path,
+        )
+    )
+    assert "if " not in rules["x"] + rules["result"]
+    assert "(stack_value.shape[0], numel(stack_value.shape[1:3]))" in rules["result"]
+
+
+def test_powers_have_whole_numbers_for_exponents(tmp_path: Path) -> None:
+    rules = rules_of(
+        filled(
+            "- name: fifths(Tensor x) -> Tensor\n  requires: x.ndim == 1\n  forward: sum(x ** 5)\n",
+            tmp_path,
+        )
+    )
+    assert "x ** 4" in rules["x"]
+
+
+def test_a_piece_at_the_border_of_a_domain_stays(tmp_path: Path) -> None:
+    rules = rules_of(
+        filled(
+            "- name: counted(Tensor k, Tensor rate) -> Tensor\n"
+            "  domain: {k: nonnegative, rate: positive}\n"
+            "  forward: where(k == 0, exp(-rate), k * log(rate))\n",
+            tmp_path,
+        )
+    )
+    assert rules["rate"].startswith("where(k == 0, -grad * exp(-rate)")
