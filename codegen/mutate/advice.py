@@ -13,6 +13,7 @@ from ..scratch import staged_beside
 from ..spec.model import AutoElementwise, Formula, OpSpec, Table
 from .acceptable import those_generated
 from .mutants import Mutant, variants_of_formula
+from .pitfalls import pitfall
 from .restorations import repairs
 
 REPAIR_SECONDS = 12.0
@@ -65,6 +66,11 @@ def _with_advice(op: OpSpec, verdict: OpVerdict, failure: ProofFailure, package:
     found = verdict.counterexample
     if found is None or op.forward is None:
         return verdict
+    usual = pitfall(op, found)
+    if usual:
+        return dataclasses.replace(
+            verdict, counterexample=dataclasses.replace(found, suggestion=usual)
+        )
     everything = failure.planned.everything
     keys = _formulas_behind(op, found.key)
     words = []
