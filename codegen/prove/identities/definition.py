@@ -111,7 +111,7 @@ def call_by_name(function: str, /, *args: Any, **options: Any) -> Any:
     if is_constant and function == "conj":
         return args[0].conjugate()
     op = public_function(table_op(function))
-    named = {spelled(name): _wrapped(value) for name, value in options.items()}
+    named = {spelled(name): _for_users(value, args) for name, value in options.items()}
     return _array(op(*map(_wrapped, args), **named))
 
 
@@ -138,6 +138,14 @@ def _wrapped(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(_wrapped, value))
     return wrap(np.asanyarray(value)) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _for_users(value: Any, args: tuple[Any, ...]) -> Any:
+    """A value that is given by name; users give no dtype of symbols, which stand for floats."""
+    if not isinstance(value, np.dtype) or value.kind != "O":
+        return _wrapped(value)
+    is_whole = isinstance(args[0], np.ndarray | np.generic) and args[0].dtype.kind in "biu"
+    return np.dtype(np.float64) if is_whole else None
 
 
 def _array(value: Any) -> Any:

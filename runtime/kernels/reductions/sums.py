@@ -59,6 +59,8 @@ def sum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
     """Sums of integers and bools are int64."""
     if dtype is None and self.dtype.num > LAST_INTEGER:
         return sums(self, axes(dim), keepdim)
+    if dtype is not None and self.dtype.num <= LAST_INTEGER and is_symbolic(np.dtype(dtype)):
+        dtype = np.float64  # symbols stand for floats, and objects would have no methods of arrays
     return _add_reduce(self, axes(dim), np.int64 if dtype is None else dtype, None, keepdim)
 
 
