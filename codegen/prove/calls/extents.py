@@ -35,8 +35,10 @@ def _is_list_of_shapes(spec: OpSpec, name: str, value: Any) -> bool:
 
 
 def count_elements(args: Args) -> int:
-    """Count the elements of all tensors that are given by their shapes."""
-    return sum(_count(value) for value in args.values() if isinstance(value, list))
+    """Count the elements of all tensors that are given by their shapes, complex ones as two."""
+    real = sum(_count(value) for value in args.values() if isinstance(value, list))
+    shapes = (value.get("complex") for value in args.values() if isinstance(value, dict))
+    return real + 2 * sum(_count(shape) for shape in shapes if shape is not None)
 
 
 def _count(value: list[Any]) -> int:

@@ -138,11 +138,17 @@ def _with_fewer_elements(spec: OpSpec, example: Example) -> Example:
 
 def smaller_example(spec: OpSpec, example: Example) -> Example | None:
     """An example with an extent of one, and the same elsewhere; None if that is no call."""
-    shapes = {n: given for n, given in example.args if is_shape(spec, n, given)}
+    shapes = {
+        n: sizes for n, given in example.args if (sizes := _sizes(spec, n, given)) is not None
+    }
     for place in range(max(map(len, shapes.values()), default=0)):
-        args = dict(example.args) | {
+        smaller = {
             name: [1 if n == place else size for n, size in enumerate(shape)]
             for name, shape in shapes.items()
+        }
+        args = {
+            name: _resized(given, smaller[name]) if name in smaller else given
+            for name, given in example.args
         }
         fewer = count_elements(args)
         if 1 < fewer < count_elements(dict(example.args)) and fewer > len(shapes):
@@ -152,6 +158,16 @@ def smaller_example(spec: OpSpec, example: Example) -> Example | None:
                 if _count_accepted(spec, tried, with_gradients=True):
                     return tried
     return None
+
+
+def _sizes(spec: OpSpec, name: str, given: Any) -> list[int] | None:
+    """The shape of a tensor of real or complex numbers; None for other values."""
+    shape = given["complex"] if isinstance(given, dict) and "complex" in given else given
+    return shape if is_shape(spec, name, shape) else None
+
+
+def _resized(given: Any, shape: list[int]) -> Any:
+    return {"complex": shape} if isinstance(given, dict) else shape
 
 
 def _shrunk(spec: OpSpec, example: Example, fewest: int, *, with_gradients: bool) -> Example:
