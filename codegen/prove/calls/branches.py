@@ -112,7 +112,7 @@ def conditions_of(spec: OpSpec) -> list[Condition]:
 
 
 def _formulas(spec: OpSpec) -> Iterator[tuple[str, Formula]]:
-    definitions = (("forward", spec.forward), ("kernel", spec.kernel))
+    definitions = (("forward", spec.forward), ("kernel", spec.kernel), ("batch", spec.batch))
     vjps = ((", ".join(names), rule) for names, rule in spec.vjps)
     for key, rule in (*definitions, *vjps, *spec.jvps):
         if isinstance(rule, Formula):
@@ -155,7 +155,7 @@ class Branches:
         shows_little = is_excused or _is_of_nothing(values, outputs)
         self._kind = "of_nothing" if shows_little else "answers"
         self.path = frozenset()
-        self._evaluate(self._names(values, outputs, cotangents, tangents))
+        self._evaluate(self.names(values, outputs, cotangents, tangents))
         if self._kind == "of_nothing":
             self.path = frozenset()
         return sum(len(condition.answers) for condition in self.conditions) > before
@@ -169,7 +169,7 @@ class Branches:
         except Exception:
             outputs = {}
         self._kind = "excluded"
-        self._evaluate(self._names(values, outputs, outputs, {}))
+        self._evaluate(self.names(values, outputs, outputs, {}))
 
     def _evaluate(self, known: dict[str, Any]) -> None:
         """Evaluate every formula whose names are known."""
@@ -180,7 +180,7 @@ class Branches:
                 except Exception:
                     continue  # no call of this formula
 
-    def _names(
+    def names(
         self,
         values: dict[str, Any],
         outputs: dict[str, Any],
@@ -279,6 +279,7 @@ class _NotingRenderer(DefinitionRenderer):
         self._data = _kinds_of_data(spec)
         self._plain = {p.name for p in spec.signature.params if p.type.base in ("int", "SymInt")}
         self._numbers = _names_of_numbers(spec, formula.block)
+        self._counts = _names_of_numbers(spec, formula.block, self._data)
         self._key = key
         self._formula = formula
         self._conditions = conditions
@@ -312,7 +313,7 @@ class _NotingRenderer(DefinitionRenderer):
         if node.function in COMPARISONS and not _asks_for_no_number(node):
             return self._noted(node, rendered[0]), ATOM
         has_names = any(isinstance(each, ir.Name) for each in walk(node))
-        is_count = has_names and _is_of_numbers(node, self._numbers)
+        is_count = has_names and _is_of_numbers(node, self._counts)
         if (has_names and node.function == "int") or (is_count and node.function in _STEPS):
             return self._noted(node, rendered[0], _JUMPS, (True,), _SEEN_STEP), ATOM
         if is_count and node.function in _BOUNDS:
@@ -408,10 +409,10 @@ def _may_vanish(node: ir.Binary) -> bool:
     )
 
 
-def _names_of_numbers(spec: OpSpec, block: ir.Block) -> frozenset[str]:
-    """The arguments and locals that stand for plain numbers."""
+def _names_of_numbers(spec: OpSpec, block: ir.Block, data: Collection[str] = ()) -> frozenset[str]:
+    """The arguments and locals that stand for plain numbers; or for those in `data`, too."""
     found = {p.name for p in spec.signature.params if p not in spec.signature.tensor_params}
-    found |= {*CONSTANTS}
+    found |= {*CONSTANTS, *data}
     for assigned in assignments(block):
         if _is_of_numbers(assigned.value, found):
             found |= {*assigned.targets}

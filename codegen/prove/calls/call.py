@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from ...spec.model import OpSpec
-from ..identities.identity import Mismatch
 from ..identities.run import Call, Leaf, argument
 from ..numeric.slopes import symmetric_part
-from .kernel import compare_with_definition
+from .kernel import compare_with_batch, compare_with_definition
 from .measures import (
     is_finite,
     is_smooth,
     limit_of,
     slope_of,
 )
+from .memory import check_memory
 
 Array = np.ndarray[Any, Any]
 Lines = dict[Leaf, Array]
@@ -88,22 +88,15 @@ class CallWithNumbers:
     def start(self) -> dict[str, Array]:
         """Make the call, and return its outputs.
 
-        Raises NoSlope, and Mismatch for an output that shares the memory of an argument.
+        Raises NoSlope, and Mismatch for memory that is shared and not declared, or the other way.
         """
         tensors = self._call([])
-        arguments = [a for a in self._arrays() if a.size]
-        if self.spec.signature.view_of is None and not self.spec.is_called_by_formulas:
-            for name, output in tensors.items():
-                if any(np.shares_memory(output.array, array) for array in arguments):
-                    raise Mismatch(
-                        name,
-                        "forward",
-                        "shares the memory of an argument, and is "
-                        "declared no view: `-> Tensor(a)` of `Tensor(a)`, or copy it",
-                    )
+        if not self.spec.is_called_by_formulas:
+            check_memory(self.spec, self.values, {n: t.array for n, t in tensors.items()})
         middle = self.outputs = {n: t.array for n, t in tensors.items()}
         if self.is_inside:
             compare_with_definition(self.spec, self.values, middle)
+            compare_with_batch(self.spec, self.values, middle)
         allowed = {output.name for output in self.spec.differentiable_outputs}
         self.names = [
             n for n, a in middle.items() if n.partition("[")[0] in allowed and a.dtype.kind in "fc"
@@ -127,12 +120,6 @@ class CallWithNumbers:
                 self._call([])
         except FloatingPointError:
             raise NoCall("divides by zero") from None
-
-    def _arrays(self) -> Iterator[Array]:
-        for value in self.values.values():
-            for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, np.ndarray):
-                    yield item
 
     def random(self, like: Array) -> Array:
         """Numbers of unlike sizes, for weights and directions."""

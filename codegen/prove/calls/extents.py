@@ -233,8 +233,8 @@ def lengths_of_data(args: Args, shapes: Args, lists: Args) -> Iterator[Args]:
             }
 
 
-def larger_matrices(args: Args) -> Iterator[Args]:
-    """Matrices with a row and a column more, and stacks of them.
+def other_matrices(args: Args) -> Iterator[Args]:
+    """Matrices with a row and a column more, stacks of them, of one number, and wide for tall.
 
     Those of two rows are special: the eigenvectors that LAPACK finds for them are symmetric.
     """
@@ -242,6 +242,8 @@ def larger_matrices(args: Args) -> Iterator[Args]:
         lambda shape: [*shape[:-2], *(size + 1 for size in shape[-2:])],
         lambda shape: [2, *shape],
         lambda shape: [*shape[:-2], *(size + 2 for size in shape[-2:])],
+        lambda shape: [*shape[:-2], *(1 for _ in shape[-2:])],
+        lambda shape: [*shape[:-2], *shape[:-3:-1]],
     )
     for way in ways:
         yield {

@@ -120,6 +120,12 @@ class Judge(CallWithSecondDerivatives):
         self._second_order()
         return self.checked
 
+    def compare_along_lines(self) -> None:
+        """Compare first derivatives of a call that was made. Raises Mismatch and NoCall."""
+        if self.leaves and self.names:
+            self.gradients = self._vjp(self.leaves, self.weights)
+            self._look_along(self._directions(), self.outputs)
+
     def _look_along(self, directions: Iterator[Lines], middle: dict[str, Array]) -> bool:
         """Compare along some lines; return whether the values are smooth along all of them."""
         self.lines = [

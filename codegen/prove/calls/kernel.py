@@ -1,4 +1,4 @@
-"""A kernel beside the definition of its op, at one call with numbers."""
+"""A kernel, and a batching rule, beside the definition of their op, at one call with numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.model import OpSpec
-from ..identities.definition import evaluate_definition
+from ..identities.definition import evaluate_definition, evaluate_on_arguments
 from ..identities.identity import Mismatch
 from .measures import is_finite, short
 
@@ -53,6 +53,28 @@ def compare_with_definition(spec: OpSpec, values: dict[str, Any], outputs: dict[
             text = f"is {short(found)}, and of the definition {short(wanted)}"
             raise Mismatch(label, "kernel", text)
     return len(definition)
+
+
+def compare_with_batch(spec: OpSpec, values: dict[str, Any], outputs: dict[str, Array]) -> None:
+    """Compare the outputs with those of the declared batching rule, which is the same function.
+
+    Calls that it refuses are none of it. Raises Mismatch.
+    """
+    if spec.batch is None:
+        return
+    try:
+        with np.errstate(all="ignore"):
+            result = evaluate_on_arguments(spec, spec.batch.block, values)
+    except Exception:
+        return
+    results = result if isinstance(result, tuple | list) else [result]
+    for (name, wanted), found in zip(outputs.items(), map(np.asarray, results), strict=False):
+        if found.shape != wanted.shape:
+            message = f"has shape {list(found.shape)}, and the op gives {list(wanted.shape)}"
+            raise Mismatch(f"batching rule for {name}", "batch", message)
+        if not _are_close(found, wanted):
+            message = f"is {short(found)}, and the op gives {short(wanted)}"
+            raise Mismatch(f"batching rule for {name}", "batch", message)
 
 
 def may_raise(spec: OpSpec, values: dict[str, Any], error: Exception) -> bool:

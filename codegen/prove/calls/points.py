@@ -64,7 +64,8 @@ def _tensor(given: Any, bounds: tuple[float, float], rng: np.random.Generator) -
     if isinstance(given, Mapping):
         ((kind, data),) = given.items()
         if kind == "complex":
-            return _draw(tuple(data), bounds, rng) + 1j * _draw(tuple(data), bounds, rng)
+            real, imag = (_draw(tuple(data), bounds, rng) for _ in range(2))
+            return np.asarray(real + 1j * imag)
         if kind in FACTORIZATIONS:
             return _product(kind, tuple(data), rng)
         return np.asarray(data, {"int": np.int64, "bool": np.bool_, "float": np.float64}[kind])

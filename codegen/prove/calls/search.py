@@ -25,10 +25,12 @@ from ..numeric.limits import Place, check_third_order
 from ..symbolic.special_values import formulas
 from .branches import Branches, Path
 from .call import STEP, NoCall, NoSlope, float_leaves
+from .cut_off import CutOff
 from .judge import SINGLE_TOLERANCE, SINGLE_TOLERANCE_BY_DTYPE, Judge
 from .meant import suggestion
 from .measures import is_finite
 from .mentioned import special_numbers, tells_dtypes_apart
+from .other_data import check_other_data
 from .points import SYMMETRIC, arguments, infinite_points, special_points, usual_points
 from .points import NoCall as NoArguments
 from .required_shapes import with_required_shapes
@@ -167,6 +169,9 @@ class _Search:
             SINGLE_TOLERANCE_BY_DTYPE if tells_dtypes_apart(spec) else SINGLE_TOLERANCE
         )
         self.branches = Branches(spec)
+        self.cut_off = CutOff(spec)
+        self.seen: set[Path] = set()
+        """Ways through the conditions of which a call was looked at closer."""
         self.calls = self.compared = 0
         self.path: Path = frozenset()
         """Outcomes of the conditions at the last call."""
@@ -446,7 +451,18 @@ class _Search:
             return False  # no call of the op
         self.compared += compared
         self.calls += 1
+        if is_usual and self.path not in self.seen and len(self.seen) < MOST_PATHS:
+            self._look_closer(judge)
+            self.seen.add(self.path)
         return True
+
+    def _look_closer(self, judge: Judge) -> None:
+        """Compare what need not be at every call, but on each way through the conditions."""
+        tangents = {leaf: judge.line(leaf) for leaf in judge.leaves}
+        known = judge.values, judge.outputs, judge.weights, tangents
+        with np.errstate(all="ignore"):
+            self.cut_off.check(self.branches.names(*known))
+            check_other_data(judge)
 
 
 def most_calls(spec: OpSpec) -> int:

@@ -25,7 +25,6 @@ from .extents import (
     extents_of_numbers,
     far_extents,
     is_ints,
-    larger_matrices,
     lengths_of_data,
     lists_of,
     lists_of_dimensions,
@@ -33,6 +32,7 @@ from .extents import (
     mirrored,
     other_dimensions,
     other_extents,
+    other_matrices,
     other_parts,
     shapes_of,
     single_shapes,
@@ -165,7 +165,7 @@ def changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
     shapes = shapes_of(spec, args)
     lists = lists_of(spec, args)
     if has_factors(args):
-        yield from larger_matrices(args)
+        yield from other_matrices(args)
         if takes_any_values(spec):
             yield from flags(spec, args)
             yield from words(spec, args, given, numbers, strings)

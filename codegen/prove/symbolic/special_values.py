@@ -68,7 +68,7 @@ def compared(node: Node) -> tuple[Expr, Expr] | None:
 
 
 def formulas(spec: OpSpec) -> Iterator[Block]:
-    """Return every formula of an entry: definition, kernel, VJPs and JVPs."""
-    definitions = (spec.forward, spec.kernel, spec.composite)
+    """Return every formula of an entry: definition, kernel, batching rule, VJPs and JVPs."""
+    definitions = (spec.forward, spec.kernel, spec.composite, spec.batch)
     rules = [*definitions, *(r for _, r in spec.vjps), *(r for _, r in spec.jvps)]
     return (rule.block for rule in rules if isinstance(rule, Formula))

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent
 FOLDERS = ("wrong", "right", "published")
 
 _CLAIM = re.compile(
-    r"^# (?P<mode>(?:(?:VJP|JVP) of )*(?:VJP|JVP)|memory)"
+    r"^# (?P<mode>(?:(?:VJP|JVP) of )*(?:VJP|JVP)|memory|batch)"
     r"(?: in (?P<dtype>float32))?(?: for (?P<output>\w+) alone)? at (?P<call>.+)$",
     re.MULTILINE,
 )
@@ -32,7 +32,8 @@ class Claim:
     """A call at which a derivative of an entry is wrong."""
 
     mode: str
-    """`VJP of JVP` is the VJP of what the JVP computes; `memory` is shared with an argument."""
+    """`VJP of JVP` is the VJP of what the JVP computes; `memory` is shared, or is not where a view
+    is declared; `batch` is what `vmap` computes of two examples."""
     call: str
     """The keyword arguments, in Python; tensors are lists of numbers, or arrays."""
     dtype: str = "float64"

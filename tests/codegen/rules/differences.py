@@ -17,6 +17,7 @@ import numpy as np
 from gradspec.autograd import grad
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradspec.core.tensor import Tensor, wrap
+from gradspec.func import vmap
 from gradspec_codegen.spec.model import OpSpec
 
 Array = np.ndarray[Any, Any]
@@ -49,6 +50,8 @@ class Differences:
         """Say what is wrong, if anything is."""
         if self.mode == "memory":
             return self._memory()
+        if self.mode == "batch":
+            return self._batch()
         outer, _, inner = self.mode.partition(" of ")
         leaves = self.leaves()
         arrays = {leaf: np.asarray(self._item(leaf)) for leaf in leaves}
@@ -103,9 +106,31 @@ class Differences:
         arrays = [
             v for value in self.values.values() for v in _items(value) if isinstance(v, np.ndarray)
         ]
-        for name, output in self._call({}).items():
-            if any(np.shares_memory(output.array, array) for array in arrays):
-                return f"{name} shares the memory of an argument"
+        outputs = {name: output.array for name, output in self._call({}).items()}
+        viewed = self.spec.signature.view_of
+        for name, output in outputs.items():
+            if any(np.shares_memory(output, array) for array in arrays) != (viewed is not None):
+                return f"{name} shares the memory of an argument, or is no view of it"
+        for (one, first), (other, second) in itertools.combinations(outputs.items(), 2):
+            if viewed is None and np.shares_memory(first, second):
+                return f"{one} shares the memory of {other}"
+        return None
+
+    def _batch(self) -> str | None:
+        """Compare what `vmap` computes of an example and its double with the op's own results."""
+        names = [n for n, v in self.values.items() if isinstance(v, np.ndarray)]
+        rows = [[wrap(k * self.values[n]) for n in names] for k in (1, 2)]
+
+        def of_one(*tensors: Tensor) -> Any:
+            return self._call({(n, 0): t for n, t in zip(names, tensors, strict=True)})
+
+        stacked = [wrap(np.stack([one.array, two.array])) for one, two in zip(*rows, strict=True)]
+        together = vmap(of_one)(*stacked)
+        for place, row in enumerate(rows):
+            for name, wanted in of_one(*row).items():
+                found = together[name].array[place]
+                if not np.allclose(found, wanted.array):
+                    return f"{name} of a batch is {found}, and {wanted.array} one by one"
         return None
 
     # ---- what is differentiated: the op, or a derivative of it

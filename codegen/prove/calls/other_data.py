@@ -1,0 +1,60 @@
+"""Whole numbers and masks of a call in other dtypes: what an op takes, its rules have to take.
+
+Indices may have 32 bits, in which a product wraps around early, and masks may be counts, of which
+`mask == 1` and `~mask` say something else than of flags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..identities.identity import Mismatch
+from .call import NoCall
+from .judge import Judge
+
+Array = np.ndarray[Any, Any]
+
+MOST_DATA = 8
+"""Elements of an array that is given in another dtype, too."""
+
+
+def check_other_data(judge: Judge) -> None:
+    """Compare a call along a line with such arrays in other dtypes, where the op takes these.
+
+    Raises Mismatch.
+    """
+    if judge.has_factors or judge.spec.is_private:
+        return
+    for how, values in _with_other_data(judge.values):
+        again = Judge(judge.spec, values, judge.rng, True, step=judge.step)
+        try:
+            again.start()
+        except Exception:
+            continue  # no call of the op
+        try:
+            again.compare_along_lines()
+        except NoCall:
+            continue
+        except Mismatch as mismatch:
+            label = f"{mismatch.label} {how}"
+            raise Mismatch(label, mismatch.key, str(mismatch)) from None
+
+
+def _with_other_data(values: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The arguments with one array of whole numbers or flags in another dtype, and how that is."""
+    for name, value in values.items():
+        if isinstance(value, np.ndarray) and 0 < value.size <= MOST_DATA:
+            for word, other in _others(value):
+                yield f"with {word} for {name}", values | {name: other}
+
+
+def _others(data: Array) -> Iterator[tuple[str, Array]]:
+    if data.dtype == np.int64:
+        yield "whole numbers of 32 bits", data.astype(np.int32)
+    elif data.dtype == np.bool_:
+        yield "whole numbers", data.astype(np.int64)
+        places = np.arange(1, data.size + 1).reshape(data.shape)
+        yield "counts", data * places
