@@ -137,6 +137,14 @@ class Branches:
         """The conditions that are answered one way only."""
         return [each for each in self.conditions if each.missing and not each.is_taken_over]
 
+    def count_excluded(self) -> int:
+        """Count the answers that calls gave which `requires` excludes."""
+        return sum(len(condition.excluded) for condition in self.conditions)
+
+    def answered_when_excluded(self) -> list[Condition]:
+        """The conditions with an answer that only such calls gave."""
+        return [c for c in self.missing() if {*c.missing} & c.excluded and c.is_of_shapes]
+
     def note(
         self,
         values: dict[str, Any],

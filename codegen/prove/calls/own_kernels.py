@@ -37,6 +37,12 @@ SMALLEST, LARGEST = 1e-3, 1e6
 TOLERANCE = 1e-9
 """Relative to the largest element: sums may be taken in another order."""
 
+HALF_TOLERANCE = 0.05
+"""The same in half precision, where numbers that round like its arguments give the same values."""
+
+LARGEST_HALF = 1000.0
+"""Larger values may come of numbers that half precision does not hold."""
+
 
 def kept(answer_of: Callable[[OpSpec], _Answer]) -> Callable[[OpSpec], _Answer]:
     """Keep the answer for the op that was asked of last: thousands of calls of it are made."""
@@ -95,7 +101,10 @@ def _computed(code: CodeType) -> Iterator[Any]:
 
 
 def check_own_kernels(call: CallWithNumbers, middle: dict[str, Array]) -> None:
-    """Make a call again with arrays in other orders, and of whole numbers. Raises Mismatch."""
+    """Make a call again with arrays in other orders, in half precision, and of whole numbers.
+
+    Raises Mismatch.
+    """
     if _module(call.spec) is None:
         return
     for how, way in _ORDERS.items():
@@ -105,8 +114,25 @@ def check_own_kernels(call: CallWithNumbers, middle: dict[str, Array]) -> None:
             if found is not None and not _are_close(found[name], wanted, TOLERANCE * size):
                 text = f"is {short(found[name])} for arguments {how}, and else {short(wanted)}"
                 raise Mismatch(f"kernel of {name}", "kernel", text)
+    _check_halves(call, middle)
     if call.spec.kernel is not None:
         _check_whole_numbers(call)
+
+
+def _check_halves(call: CallWithNumbers, middle: dict[str, Array]) -> None:
+    """Compare the values in half precision, where no number of the call is large."""
+    found = _outputs(call, lambda array: array.astype(np.float16))
+    near = _outputs(call, lambda array: array.astype(np.float16).astype(np.float64))
+    if found is None or near is None:
+        return
+    for name, wanted in middle.items():
+        size = np.abs(wanted).max(initial=1e-3)
+        loses_digits = not _are_close(near[name], wanted, HALF_TOLERANCE / 8 * size)
+        if size > LARGEST_HALF or loses_digits or not np.isfinite(found[name]).all():
+            continue
+        if not _are_close(found[name], wanted, HALF_TOLERANCE * size):
+            text = f"is {short(found[name])} in half precision, and else {short(wanted)}"
+            raise Mismatch(f"kernel of {name}", "kernel", text)
 
 
 def _check_whole_numbers(call: CallWithNumbers) -> None:

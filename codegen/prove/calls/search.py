@@ -23,6 +23,7 @@ from ..inputs.domain import is_at_gap, is_inside
 from ..inputs.unproved import is_unproved
 from ..numeric.limits import Place, check_third_order
 from ..symbolic.special_values import formulas
+from .allowed import allowed_calls
 from .branches import Branches, Path
 from .call import STEP, NoCall, NoSlope, float_leaves
 from .cut_off import CutOff
@@ -70,6 +71,9 @@ MOST_USUAL = 0.7
 
 MOST_TOGETHER = 48
 """Number of calls that take conditions together in a new way, judged beside all others."""
+
+MOST_EXCLUDED = 4
+"""Number of calls that `requires` excludes of which calls are made that it allows."""
 
 MOST_FARTHER = 2000
 """Number of calls that are tried to take a condition the other way."""
@@ -178,6 +182,8 @@ class _Search:
         self.paths: dict[Path, dict[str, Any]] = {}
         """The first call that took them in each way."""
         self.known = Together(spec, examples, self.branches.conditions)
+        self.excluded: list[dict[str, Any]] = []
+        """Calls that `requires` excludes, each the first to answer a condition in its way."""
         self.meant = [arguments(spec, dict(example.args), self.rng) for example in examples]
 
     def near(self) -> None:
@@ -307,7 +313,10 @@ class _Search:
         """Judge calls at usual points; return whether the op takes such calls."""
         is_call = False
         for values in self._drawn(args, count):
+            before = self.branches.count_excluded()
             is_call |= self.look_at(values, True)
+            if self.branches.count_excluded() > before:
+                self.excluded.append(args)
             if self.tilted:
                 self.look_at(values | {n: _tilt(values[n]) for n in self.tilted}, True)
         if is_call:
@@ -352,7 +361,22 @@ class _Search:
                         self.known.add(args, self.path)
                     self._look_everywhere(args, FEWEST_SPECIAL)
             if not self.branches.missing():
+                return is_any
+        return self._allowed() or is_any
+
+    def _allowed(self) -> bool:
+        """Judge calls made of excluded ones that take a condition as these do; whether any."""
+        is_any = False
+        for args in self.excluded[:MOST_EXCLUDED]:
+            if not self.branches.answered_when_excluded():
                 break
+            for changed in allowed_calls(self.spec, self.examples[0], args):
+                for values in self._drawn(changed, 1):
+                    if self._answers(values)[0] and self.look_at(values, True):
+                        is_any = True
+                        self.known.add(changed, self.path)
+                if not self.branches.answered_when_excluded():
+                    break
         return is_any
 
     def _special_on_paths(self) -> None:

@@ -100,6 +100,9 @@ def _other_numbers(param: Param, value: Any, numbers: list[float]) -> Iterator[A
 
 def _other_lists(value: Any, numbers: list[float]) -> Iterator[Any]:
     if isinstance(value, list | tuple) and None not in value:
+        if value:
+            yield [*value, value[-1] + 1]
+            yield list(value)[:-1]
         yield [size + 1 for size in value]
         yield [-1 - size for size in value]
         yield list(value)[::-1]

@@ -42,6 +42,10 @@ def summed(x, mode):
     return np.sum(x, axis=0) / (x.shape[0] if mode == "average" else 1)
 
 
+def doubled(x):
+    return x * (3 if x.dtype.itemsize == 2 else 2)
+
+
 def multiple(x, mode):
     if mode not in ("double", "triple"):
         raise ValueError(f"unknown mode {mode}")
@@ -83,6 +87,13 @@ WRONG = {
   kernel: kernels.half(x)
   x: grad / 2
   result: x_t / 2
+  examples: [{x: [3]}]
+""",
+    "half precision": """\
+- name: own_double(Tensor x) -> Tensor
+  forward: kernels.doubled(x)
+  x: 2 * grad
+  result: 2 * x_t
   examples: [{x: [3]}]
 """,
     "a text of the kernel": """\
