@@ -1,4 +1,4 @@
-"""What a rule cuts off from the graph, as by `detach_copy`: its value must not depend on it.
+"""Rules beside others in which what they cut off from the graph, as by `detach_copy`, is moved.
 
 The lemma of orders needs every array that a rule reads to reach it with its derivative. One that
 is cut off does not: `3 * (2 * x * d - d * d)`, with a detached copy `d` of `x`, has the value of
@@ -27,7 +27,7 @@ _MOVED = "moved__"
 """A name that no formula can have."""
 
 STEPS = (2.0**-5, 2.0**-6, 2.0**-7)
-"""How far arguments of what is cut off are moved, relative to their size. A comparison may come out
+"""Moves of the arguments of what is cut off, relative to their size. A comparison may come out
 another way by chance at one of these moves, and hardly at all of them."""
 
 NEAR = 2.0**-30
