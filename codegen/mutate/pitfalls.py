@@ -11,7 +11,7 @@ from ..render.to_text import formula_text
 from ..spec.model import OpSpec
 
 _ROUNDS_AWAY = 1e-7
-"""What `softplus` leaves out above its threshold, relative to its slope, is less than this."""
+"""An upper bound of what `softplus` leaves out above its threshold, relative to its slope."""
 
 _SINGLE = 1e-6
 """The rounding of float32 in a sum of a few terms, relative to that."""
@@ -21,7 +21,7 @@ _DOUBLE = re.compile(r"is (float64|complex128)\S* for (float32|complex64)")
 
 
 def pitfall(op: OpSpec, found: Counterexample) -> str:
-    """What probably went wrong; empty if that is none of the usual things."""
+    """Say what probably went wrong; empty if that is none of the usual things."""
     called = [] if op.definition is None else calls(op.definition.block)
     if found.label.endswith("with create_graph") and _is_close(found, _SINGLE):
         return (

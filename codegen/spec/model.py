@@ -315,7 +315,7 @@ class OpSpec:
 
     @property
     def summary(self) -> str:
-        """What the op computes, in words; its name if the entry has no `doc`."""
+        """The `doc` of the entry; the name of the op if there is none."""
         return self.doc or f"The op `{self.name}`."
 
     @property

@@ -1,4 +1,4 @@
-"""What an op of the table does is told where it makes a right rule look wrong."""
+"""Pitfalls of ops of the table are told where they make a right rule look wrong."""
 
 from __future__ import annotations
 
