@@ -31,6 +31,8 @@ WRONG = (
     *("tripled_up_to_place", "squares_of_some_elements", "doubled_but_outliers"),
     *("sum_of_other_diagonal", "filled_by_optional_mask"),
     *("padded_times_value", "weighted_loss_of_log"),
+    *("twins", "copied_view", "cube_by_chord", "times_mask", "taken_by_share"),
+    *("batched_squares", "log_of_squared_volume", "scaled_by_mode_and_rank"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
 
@@ -48,6 +50,7 @@ RIGHT = (
     *("stable_logistic_loss", "stable_ramp", "picked_twice", "entropy_of_classes", "picked_signs"),
     *("right_sum_with_factor", "real_part_of_multiple", "scaled_behind_block"),
     *("mean_by_bounded_count", "squares_in_quadrant"),
+    *("shifted_log_sum", "rest_beside_stairs", "times_counts", "turned_view"),
 )
 """Rules that an author would write, each of another kind."""
 
