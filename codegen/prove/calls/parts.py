@@ -43,7 +43,7 @@ def check_parts(
         if not is_finite(wanted):
             continue
         total = parts[0][key] + parts[1][key]
-        slack = TOLERANCE * np.abs(wanted).max(initial=1e-3)
+        slack = TOLERANCE * np.abs(wanted).max(initial=1e-2)
         if not (np.abs(total - wanted) <= slack).all():
             name = key[0] if isinstance(key, tuple) else str(key)
             message = f"is {short(total)} as the sum of two parts, for {short(wanted)}: {what}"
