@@ -32,7 +32,8 @@ _OVERFLOWING = frozenset({"exp", "exp2", "expm1", "sinh", "cosh"})
 
 _FOREIGN = 30
 """Cost of one of these where the forward does not call it: `exp` in place of `sigmoid`, or `exp(x)`
-in place of `exp(-x)`, one of which overflows where the other does not.
+in place of `exp(-x)`, one of which overflows where the other does not; and of a quotient that may
+be that of two zeros.
 """
 
 _GRAD = sympy.Symbol("grad", real=True)
@@ -109,11 +110,19 @@ class _Derivation:
                 foreign = len((called - written) & _OVERFLOWING)
                 new = candidate.atoms(sympy.exp) - forward.atoms(sympy.exp)
                 foreign += sum(not each.has(_RESULT) for each in new)
+                seen = candidate.subs(_RESULT, forward)
+                foreign += len(_divisors(seen) - _divisors(derivative) - _divisors(forward))
                 price = _cost(block) + _FOREIGN * foreign
                 texts[text] = min(price, texts.get(text, price))
         if not texts:
             raise NotSymbolic(reason)
         return min(texts, key=lambda text: texts[text])
+
+
+def _divisors(expr: Expr) -> Set[Expr]:
+    """What an expression divides by, if that may be zero: there it is nan, and others are not."""
+    inverses = (part for part in expr.atoms(sympy.Pow) if part.exp.could_extract_minus_sign())
+    return {part.base for part in inverses if part.base.free_symbols and not part.base.is_positive}
 
 
 def _cost(block: ir.Block) -> int:

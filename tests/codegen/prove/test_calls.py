@@ -29,7 +29,7 @@ WRONG = {
 """,
     "an index that occurs twice": """
   forward: index_select(self, 0, index)
-  self: index_copy(0 * self, 0, index, grad)
+  self: index_put(0 * self, [index], grad)
   index: non_differentiable
   result: index_select(self_t, 0, index)
   examples: [{self: [3], index: {int: [2, 0]}}]
