@@ -120,7 +120,7 @@ class _Derivation:
 
 
 def _divisors(expr: Expr) -> Set[Expr]:
-    """Find what an expression divides by, if that may be zero: there it is nan, and others are not."""
+    """Find what an expression divides by, if that may be zero, where it is nan."""
     inverses = (part for part in expr.atoms(sympy.Pow) if part.exp.could_extract_minus_sign())
     return {part.base for part in inverses if part.base.free_symbols and not part.base.is_positive}
 
