@@ -19,6 +19,7 @@ OTHERWISE = {
     "_softmax": _NO_DIMENSION,
     "_softmax_backward_data": _NO_DIMENSION,
     "aminmax": _NO_DIMENSION,
+    "index_select": _NO_DIMENSION,
     "logcumsumexp": _NO_DIMENSION,
     "logsumexp": _NO_DIMENSION,
     "max.dim": _NO_DIMENSION,
