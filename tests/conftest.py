@@ -13,6 +13,8 @@ from types import ModuleType
 import pytest
 from hypothesis import HealthCheck, settings
 
+from gradspec.dispatch.registry import BY_NAME, OPS, _lazy_families
+
 # How long hypothesis takes says what else the machine does: at its first number it reads the
 # source of every module of ours.
 settings.register_profile(
@@ -27,6 +29,29 @@ def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRADSPEC_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+def forget_packages() -> None:
+    """Take the ops of all packages but gradspec's own out of the registry."""
+    for name, op in tuple(BY_NAME.items()):
+        if not op.function.__module__.startswith("gradspec."):
+            del BY_NAME[name], OPS[op.function]
+    for module in tuple(_lazy_families):
+        if not module.startswith("gradspec."):
+            del _lazy_families[module]
+
+
+@pytest.fixture
+def no_other_package() -> None:
+    """Forget the packages of earlier tests, as the ops of all packages have different names."""
+    forget_packages()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def packages_of_its_own() -> Iterator[None]:
+    """Forget what a file's tests register when they have run, so that no other file meets it."""
+    yield
+    forget_packages()
 
 
 @pytest.fixture(scope="session")

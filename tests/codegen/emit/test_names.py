@@ -15,7 +15,6 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec.dispatch.registry import BY_NAME, _lazy_families
 from gradspec_codegen.render.module_names import MODULE_NAMES
 from gradspec_codegen.spec.keys import ENTRY_KEYS
 from gradspec_codegen.spec.vocabulary import CONSTANTS, HELPERS
@@ -206,23 +205,6 @@ def of_their_own() -> Iterator[str]:
 
 TAKEN_STEMS = {name.replace("_", "").lower() for name in TAKEN}
 OP_NAMES = list(of_their_own())
-
-
-@pytest.fixture
-def no_other_package() -> Iterator[None]:
-    """Forget the packages of other tests meanwhile, as ops of all packages have different names;
-    and afterwards the ones of this test."""
-    known, families = dict(BY_NAME), dict(_lazy_families)
-    for name, op in known.items():
-        if not op.function.__module__.startswith("gradspec."):
-            del BY_NAME[name]
-    for module in families:
-        if not module.startswith("gradspec."):
-            del _lazy_families[module]
-    yield
-    for mapping, before in ((BY_NAME, known), (_lazy_families, families)):
-        mapping.clear()
-        mapping.update(before)
 
 
 @pytest.mark.usefixtures("no_other_package")
