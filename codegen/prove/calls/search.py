@@ -27,7 +27,9 @@ from .allowed import allowed_calls
 from .branches import Branches, Path
 from .call import STEP, NoCall, NoSlope, float_leaves
 from .cut_off import CutOff
+from .every_size import calls_of_every_size
 from .judge import SINGLE_TOLERANCE, SINGLE_TOLERANCE_BY_DTYPE, Judge
+from .kernel import compare_kernel
 from .meant import suggestion
 from .measures import is_finite
 from .mentioned import special_numbers, tells_dtypes_apart
@@ -133,6 +135,7 @@ def _search(search: _Search) -> Covered:
     search.together()
     if search.farther():
         search.together()
+    search.every_size()
     if spec.differentiable_params and not search.compared:
         raise UnreachedCondition(
             "the derivative", spec.differentiable_params[0], "could be compared at no call"
@@ -387,6 +390,22 @@ class _Search:
                     return
                 if self._takes_another_way(values):
                     self.look_at(values, False)
+
+    def every_size(self) -> None:
+        """Compare a kernel with the definition at every small extent and whole number."""
+        for args in calls_of_every_size(self.spec, self.examples):
+            for values in self._drawn(args, 1):
+                if unmet(self.spec, values) is None and not is_unproved(self.spec, values):
+                    with np.errstate(all="ignore"):
+                        self._compare_kernel(values)
+
+    def _compare_kernel(self, values: dict[str, Any]) -> None:
+        try:
+            compare_kernel(self.spec, values)
+        except Mismatch as mismatch:
+            raise WrongCall(
+                show(self.spec, values), mismatch, suggestion(self.spec, self.meant, values)
+            ) from None
 
     def _takes_another_way(self, values: dict[str, Any]) -> bool:
         """Return whether a call takes a condition another way; one that is not meant may."""

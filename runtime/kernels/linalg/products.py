@@ -118,9 +118,11 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) ->
         same_dtype("addmm", self, product)
     if alpha != 1:
         product *= _factor(alpha, self.dtype)
-    # In place: the sum must not be larger than the product.
+    # The sum must not be larger than the product: it is made in place, or looked at.
     if beta != 0:
         product += self if beta == 1 else self * _factor(beta, self.dtype)
+    else:
+        np.broadcast_to(self, product.shape)
     return product
 
 
