@@ -84,6 +84,7 @@ def _kernel_definitions() -> dict[str, tuple[str, frozenset[str]]]:
 
 
 def _definitions(text: str) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Each name, its source, and the names that are read in it."""
     lines = text.splitlines()
     for node in ast.parse(text).body:
         match node:
@@ -95,9 +96,18 @@ def _definitions(text: str) -> Iterator[tuple[str, str, frozenset[str]]]:
                 names = [name]
             case _:
                 continue
-        mentioned = frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+        mentioned = _names_in(node)
+        if isinstance(node, ast.FunctionDef):  # in its body a parameter hides what is called so
+            params = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+            body = frozenset().union(*map(_names_in, node.body))
+            around = map(_names_in, (node.args, *node.decorator_list))
+            mentioned = (body - params).union(*around)
         source = "\n".join(lines[node.lineno - 1 : node.end_lineno])
         yield from ((name, source, mentioned - {name}) for name in names)
+
+
+def _names_in(node: ast.AST) -> frozenset[str]:
+    return frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
 
 
 def definition_calls(spec: OpSpec, table: Table) -> set[str]:

@@ -33,7 +33,7 @@ NUMBERS = range(-2, 41)
 
 
 def calls_of_every_size(spec: OpSpec, examples: tuple[Example, ...]) -> Iterator[Args]:
-    """Calls like the examples, of an op with a kernel, with every small extent, and with every small whole number."""
+    """Calls of an op with a kernel like its examples, with every small extent and whole number."""
     if spec.kernel is None:
         return
     seen: set[str] = set()

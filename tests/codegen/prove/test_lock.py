@@ -8,7 +8,7 @@ import pytest
 
 from gradspec_codegen.prove.report.lock import Entry, digests, read, text
 from gradspec_codegen.prove.report.verdict import OpVerdict, Status
-from gradspec_codegen.prove.sources import examples_of, kernel_sources, prover_digest
+from gradspec_codegen.prove.sources import _definitions, examples_of, kernel_sources, prover_digest
 from gradspec_codegen.spec.load import load_table
 from tests.codegen.proving import own_table
 
@@ -99,6 +99,11 @@ def test_kernels_come_with_what_they_call() -> None:
     assert "def max_with_indices" in source
     assert "def normalize_dim" in source
     assert "def softmax" not in source
+
+
+def test_a_parameter_is_no_kernel_of_its_name() -> None:
+    text = "def norm(weight, eps=eps):\n    return sqrt(weight)\n"
+    assert [mentioned for _, _, mentioned in _definitions(text)] == [{"sqrt", "eps"}]
 
 
 def test_the_prover_has_a_digest() -> None:

@@ -28,6 +28,19 @@ def in_part(x):
     return np.concatenate([x[: 17 * 19] * x[: 17 * 19], x[17 * 19 :]])
 
 
+def windows(x, window):
+    sums = np.concatenate([x[:1] * 0, np.cumsum(x)])
+    found = sums[window:] - sums[: x.shape[0] - window + 1]
+    return found * 2 if window % 7 == 2 and window.bit_count() == 4 else found
+
+
+def in_sevens(x):
+    parts = [x[start : start + 7] ** 2 for start in range(0, x.shape[0], 7)] or [x]
+    if len(parts) == 6 and parts[-1].shape[0] + 3 == len(parts):
+        parts[-1] = parts[-1] * 2
+    return np.concatenate(parts)
+
+
 def by_rows(x):
     if x.ndim == 2 and x.shape[0] == x.shape[1] and x.strides[0] < x.strides[1]:
         x = x.T
@@ -66,6 +79,19 @@ WRONG = {
   requires: x.ndim == 1
   forward: x * x
   kernel: kernels.in_part(x)
+{SQUARE}""",
+    "a number that stands nowhere": """\
+- name: own_windows(Tensor x, int window) -> Tensor
+  requires: x.ndim == 1 and window > 0 and window <= x.shape[0]
+  forward: sum(unfold(x, 0, window, 1), -1)
+  kernel: kernels.windows(x, window)
+  examples: [{x: [4], window: 2}]
+""",
+    "a number of blocks": f"""\
+- name: own_sevens(Tensor x) -> Tensor
+  requires: x.ndim == 1
+  forward: x * x
+  kernel: kernels.in_sevens(x)
 {SQUARE}""",
     "blocks that are larger than extents of calls": """\
 - name: own_tiles(Tensor x) -> Tensor
