@@ -22,6 +22,7 @@ from ..core.tensor import Tensor, wrap
 from ..dispatch.dispatch import is_number
 from ..forward_ad.dual import Level, tangents_of, with_tangents, without_tangents
 from .saved_attributes import edge_of_output
+from .saved_values import type_and_shape
 
 Pack: TypeAlias = Callable[[Tensor], Any]
 Unpack: TypeAlias = Callable[[Any], Tensor]
@@ -95,8 +96,8 @@ def _call_pack(pack: Pack, shown: Tensor) -> Any:
         packed = pack(shown)
     if changes_of(shown) != before:
         raise RuntimeError(
-            "A saved tensor pack hook is modifying its input in place, which is not allowed: the "
-            "tensor may be in use elsewhere. clone() it first."
+            "A saved tensor pack hook is modifying its input in place, which is not allowed: "
+            f"{type_and_shape(shown.array)} may be in use elsewhere. clone() it first."
         )
     return packed
 

@@ -31,9 +31,9 @@ def check_version(node: Node, name: str, saved: Tensor, version: int | None) -> 
     expected, found = version or 0, changes_of(saved)
     if found != expected and found - expected == getattr(saved.alias, "detached", 0):
         raise RuntimeError(
-            f"Trying to use a saved tensor that has been detached in-place: {node.name()} saved it "
-            f"as '{name}', and does not know any more where it came from. Use detach(), or clone() "
-            "it first."
+            f"Trying to use a saved tensor that has been detached in-place: {node.name()} saved "
+            f"{type_and_shape(saved.array)} as '{name}', and does not know any more where it came "
+            "from. Use detach(), or clone() it first."
         )
     check_writes(node, name, saved.array, saved.grad_node, found, expected)
 
@@ -54,11 +54,15 @@ def check_writes(
         origin = f", which is output {nr} of {maker.name()},"
     raise RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [{type_name(array.dtype)}Tensor {list(array.shape)}]{origin} is at version "
-        f"{found}; expected version {expected} instead. Hint: {node.name()} saved it as "
-        f"'{name}'; use the out-of-place op or clone() first, or find the forward call with "
-        "autograd.set_detect_anomaly(True)."
+        f"operation: {type_and_shape(array)}{origin} is at version {found}; expected version "
+        f"{expected} instead. Hint: {node.name()} saved it as '{name}'; use the out-of-place op or "
+        "clone() first, or find the forward call with autograd.set_detect_anomaly(True)."
     )
+
+
+def type_and_shape(array: Any) -> str:
+    """Return how errors name a saved value, as in PyTorch: `[FloatTensor [2, 3]]`."""
+    return f"[{type_name(array.dtype)}Tensor {list(array.shape)}]"
 
 
 def saved_output_slot(node: Node, array: Any) -> str | None:

@@ -72,6 +72,68 @@ def test_a_modified_one_is_refused(x, op):
         getattr(node, name)
 
 
+class Custom(gs.autograd.Function):
+    """The exponential of a product; saves a factor and the result."""
+
+    @staticmethod
+    def forward(ctx, a, b):
+        result = (a * b).exp()
+        ctx.save_for_backward(b, result)
+        return result
+
+    @staticmethod
+    def backward(ctx, g):
+        b, result = ctx.saved_tensors
+        return g * result * b, None
+
+
+OPS_THAT_SAVE = {
+    "(Mul|Exp)Backward0": lambda a, b: (a * b).exp(),
+    "CustomBackward": Custom.apply,
+    "CompiledFunctionBackward": gs.compile(lambda a, b: (a * b).exp(), backend="numpy"),
+}
+"""The same function, by the node that refuses."""
+
+
+@pytest.mark.parametrize("node", OPS_THAT_SAVE)
+@pytest.mark.parametrize("written", ["argument", "result"])
+@pytest.mark.parametrize(
+    ("dtype", "word"), [(gs.float32, "Float"), (gs.float64, "Double"), (gs.float16, "Half")]
+)
+def test_the_refusal_names_shape_and_dtype(node, written, dtype, word):
+    a, b = gs.ones(2, 3, dtype=dtype, requires_grad=True), gs.ones(3, dtype=dtype)
+    result = OPS_THAT_SAVE[node](a, b)
+    (b if written == "argument" else result.detach()).mul_(2)
+    shape = r"\[3\]" if written == "argument" else r"\[2, 3\]"
+    words = rf"\[{word}Tensor {shape}\].* at version 1; .*Hint: {node} saved it"
+    with pytest.raises(RuntimeError, match=words):
+        result.sum().backward()
+
+
+def test_the_refusal_names_shape_and_dtype_of_an_item_of_a_list(x):
+    y = x[gs.tensor([1, 0, 1])]
+    y.grad_fn._saved_indices[0].add_(0)
+    with pytest.raises(RuntimeError, match=r"\[LongTensor \[3\]\] is at version 1"):
+        y.sum().backward()
+
+
+def test_the_refusal_of_a_detached_one_names_shape_and_dtype():
+    source = gs.ones(2, 3, dtype=gs.float64, requires_grad=True).clone()
+    y = source.sin()
+    source.detach_()
+    words = r"detached in-place: SinBackward0 saved \[DoubleTensor \[2, 3\]\] as 'self'"
+    with pytest.raises(RuntimeError, match=words):
+        y.sum().backward()
+
+
+def test_the_refusal_of_a_pack_hook_that_writes_names_shape_and_dtype():
+    x = gs.ones(2, 3, dtype=gs.float64, requires_grad=True)
+    hooks = gs.autograd.graph.saved_tensors_hooks(lambda kept: kept.mul_(2), lambda kept: kept)
+    words = r"pack hook is modifying its input in place.*\[DoubleTensor \[2, 3\]\]"
+    with hooks, pytest.raises(RuntimeError, match=words):
+        (x * 1).sin()
+
+
 def test_saved_tensor_hooks_unpack_it(x):
     with gs.autograd.graph.saved_tensors_hooks(lambda kept: kept * 2, lambda packed: packed):
         y = x.exp()
