@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from ..core.tensor import Tensor, normalize_dim
+from ..dispatch.dispatch import call
 from ..dispatch.registry import Op, ops
-from .batched import Level, NoFit, aligned, is_of, items, mapped, physical, same
+from .batched import Level, NoFit, aligned, batch, is_of, items, mapped, physical, same
 from .indexing import indexed
 
 
@@ -83,6 +85,18 @@ SEVERAL: Final = "several"
 """The word of a rule that needs more than one example."""
 
 
+Plan: TypeAlias = Callable[[dict[str, Any], Level], Any]
+"""A call of an op on arguments by name, some of them batched at a level, as it was decided."""
+
+
+def _batched(results: Any, level: Level) -> Any:
+    return mapped(lambda result: batch(result, level), results)
+
+
+def _lifted(tensor: Tensor) -> Tensor:
+    return ops.unsqueeze(tensor, -1)
+
+
 @dataclass(frozen=True)
 class Arrangement:
     """A rule by which the op itself is called, on stacked examples."""
@@ -98,17 +112,20 @@ class Arrangement:
     is_of_several: bool = False
     """True where a dimension of one, for a single example, would mean something to the op."""
 
-    def apply(
-        self, run: Callable[[dict[str, Any]], Any], op: Op, values: dict[str, Any], level: Level
-    ) -> Any:
-        """Call the op by `run` on the stacked examples; NoFit where the rule does not hold."""
+    def plan(self, op: Op, values: dict[str, Any], level: Level) -> Plan:
+        """Plan a call of the op on the stacked examples; NoFit where the rule does not hold.
+
+        The plan is that of every call with such shapes, dtypes and arguments that are no tensors.
+        """
         if self.is_of_several and level.size < 2:
             raise NoFit
         if self.kind == "same":
-            return same(run, values, level)
+            return lambda values, level: _batched(same(partial(call, op), values, level), level)
         if self.kind == "index":
-            return indexed(run, op, values, level)
-        names = [p.name for p in op.params if p.type.startswith("Tensor")]
+            return lambda values, level: _batched(
+                indexed(partial(call, op), op, values, level), level
+            )
+        names = op.names.tensors
         batched = [n for n in names if any(is_of(v, level) for v in items(values[n]))]
         if self.tensors and not set(batched) <= set(self.tensors):
             raise NoFit
@@ -119,17 +136,36 @@ class Arrangement:
         ndim = next((v.ndim for n in batched for v in items(values[n]) if is_of(v, level)), 0)
         # Where there is no dimension, ops take 0 and -1 for one of length one.
         is_lifted = not ndim and any(word in _COUNTING for _, word in self.treatments)
-        arranged = dict(values)
-        for name in names:
-            # Where operands are broadcast, what the examples share stays as it is.
-            if name in batched or (not self.tensors and self.kind != "align"):
-                stacked = mapped(lambda t: self._physical(t, max(ndims), level), values[name])
-                if is_lifted:
-                    stacked = mapped(lambda t: ops.unsqueeze(t, -1), stacked)
-                arranged[name] = stacked
-        for name, treatment in self.treatments:
-            arranged[name] = TREATMENTS[treatment](values[name], ndim or is_lifted, level.size)
-        return mapped(lambda t: self._separated(t, level, is_lifted), run(arranged))
+        rank = max(ndims)
+        # Where operands are broadcast, what the examples share stays as it is.
+        stacked = batched if self.tensors or self.kind == "align" else names
+        as_they_are = [n for n in stacked if not is_lifted and self._fits(values[n], rank, level)]
+        others = [name for name in stacked if name not in as_they_are]
+        treated = {
+            name: TREATMENTS[treatment](values[name], ndim or is_lifted, level.size)
+            for name, treatment in self.treatments
+        }
+        is_separated = is_lifted or self.kind == "fold"
+
+        def run(values: dict[str, Any], level: Level) -> Any:
+            arranged = values | treated
+            for name in as_they_are:
+                arranged[name] = values[name].physical
+            for name in others:
+                physical = mapped(lambda t: self._physical(t, rank, level), values[name])
+                arranged[name] = mapped(_lifted, physical) if is_lifted else physical
+            results = call(op, arranged)
+            if is_separated:
+                results = mapped(lambda t: self._separated(t, level, is_lifted), results)
+            return _batched(results, level)
+
+        return run
+
+    def _fits(self, value: Any, ndim: int, level: Level) -> bool:
+        """Return whether the rule wants all examples of an argument as they lie in memory."""
+        return is_of(value, level) and (
+            self.kind == "lead" or (self.kind == "align" and value.ndim == ndim)
+        )
 
     def _physical(self, tensor: Tensor, ndim: int, level: Level) -> Tensor:
         """All examples of one argument, as the rule wants them."""

@@ -9,8 +9,8 @@ the batches of outer levels are its own, which is how `vmap` composes with every
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, wraps
-from typing import Any, ClassVar, NoReturn
+from functools import lru_cache, partial, wraps
+from typing import Any, ClassVar, Final, NoReturn
 
 import numpy as np
 
@@ -145,9 +145,12 @@ def _without_values(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return np.broadcast_to(nothing, shape).view(Shape)
 
 
+_new_batched: Final[Callable[[], Batched]] = partial(object.__new__, Batched)
+
+
 def batch(physical: Tensor, level: Level) -> Batched:
     """The tensor of one example whose examples lie along the first dimension of `physical`."""
-    batched = Tensor.__new__(Batched)
+    batched = _new_batched()
     batched._physical, batched._level = physical, level
     return batched
 
@@ -171,10 +174,14 @@ def is_of(value: object, level: Level) -> bool:
 
 def innermost(values: Iterable[Any]) -> Level:
     """The innermost open level among batched values; RuntimeError if one outlived its level."""
-    found = [value for value in values if type(value) is Batched]
-    for value in found:
-        value.physical  # noqa: B018 - refuses what outlived its level
-    return max((value.level for value in found), key=lambda level: level.depth)
+    found: Level | None = None
+    for value in values:
+        if type(value) is Batched:
+            value.physical  # noqa: B018 - refuses what outlived its level
+            if found is None or value._level.depth > found.depth:
+                found = value._level
+    assert found is not None
+    return found
 
 
 class NoFit(Exception):
@@ -203,10 +210,12 @@ def items(value: Any) -> Sequence[Any]:
 
 def mapped(function: Callable[[Tensor], Any], value: Any) -> Any:
     """Apply a function to a tensor, or to the tensors of a list, tuple or named tuple."""
+    if isinstance(value, Tensor):
+        return function(value)
     if isinstance(value, list | tuple):
         made = [mapped(function, item) for item in value]
         return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    return function(value) if isinstance(value, Tensor) else value
+    return value
 
 
 def mapped_values(function: Callable[[Tensor], Any], values: dict[str, Any]) -> dict[str, Any]:

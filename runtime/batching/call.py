@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from ..core.modes import no_grad
 from ..core.tensor import Tensor
+from ..core.torch_function import flattened
 from ..dispatch.dispatch import call, lift
 from ..dispatch.registry import Op, ops
 from ..dtypes.promotion import result_dtype
-from .arrangement import Arrangement
+from .arrangement import Arrangement, Plan
 from .batched import (
     Batched,
     Level,
@@ -27,7 +28,6 @@ from .batched import (
     innermost,
     is_of,
     items,
-    mapped,
     mapped_values,
 )
 from .rules import Rule, rules_of
@@ -41,41 +41,82 @@ def call_batched(op: Op, values: dict[str, Any]) -> Any:
 
     What the op refuses for one example it refuses for all.
     """
-    level = innermost(item for value in values.values() for item in items(value))
-    lifted = lift(op, values)
-    _check_one_example(op, lifted, level)
-    # What every example accepts and a rule refuses, the rule does not fit.
-    refusals = (NoFit, IndexError, RuntimeError, ValueError) if level.size else (NoFit,)
+    level = innermost(flattened(values.values()))
+    for name in op.names.tensors:
+        if type(values[name]) not in _IN_PLACE:
+            values = lift(op, values)
+            break
+    key = (op.function, *[_call_key(values[name], level) for name in op.names.all])
+    plan = _plans.get(key)
+    if plan is not None:
+        try:
+            return plan(values, level)
+        except _REFUSALS:
+            pass  # for the values that the tensors have: the examples say whether they accept them
+    return _decide(op, lift(op, values), level, key)
+
+
+_IN_PLACE: Final = (Tensor, Batched, type(None))
+"""Types of arguments that need no `lift` where a call like it has been through that."""
+
+_REFUSALS: Final = (NoFit, IndexError, RuntimeError, ValueError)
+"""Errors by which a rule does not fit what every example accepts."""
+
+_plans: Final[dict[tuple[Any, ...], Plan]] = {}
+"""The plans of calls by the op, the shapes and dtypes of tensors, and the other arguments.
+
+Each is that of a call that has succeeded, so that one example is known to be accepted.
+"""
+
+MOST_PLANS: Final = 10_000
+
+
+def _call_key(value: Any, level: Level) -> Any:
+    """Reduce an argument to what a plan may depend on: no values of tensors, and no level."""
+    if type(value) is Batched and value._level is level:
+        physical = value._physical.array
+        return (True, physical.shape, physical.dtype)
+    if isinstance(value, Tensor):
+        array = value.array
+        return (False, array.shape, array.dtype)
+    if isinstance(value, list | tuple):
+        return tuple([_call_key(item, level) for item in value])
+    return repr(value)
+
+
+def _decide(op: Op, values: dict[str, Any], level: Level, key: tuple[Any, ...]) -> Any:
+    """Call an op by the first of its rules that fits, or in a loop, and keep the plan."""
+    if level.size:
+        _check_one_example(op, values, level)
+    refusals = _REFUSALS if level.size else NoFit
+    depends_on_values = False
     for rule in rules_of(op):
-        with suppress(*refusals):
-            return by_rule(rule, op, lifted, level)
-    loops[op.name] += 1
-    return in_loop(lambda **one: call(op, one), lifted, level)
-
-
-_accepted: Final[set[tuple[Any, ...]]] = set()
-"""Calls of one example that ops are known to accept, by shapes, dtypes and other arguments."""
-
-MOST_ACCEPTED: Final = 10_000
+        try:
+            plan = planned(rule, op, values, level)
+            result = plan(values, level)
+        except refusals as error:
+            depends_on_values = depends_on_values or type(error) is not NoFit
+        else:
+            break
+    else:
+        plan = partial(_looped, op)
+        result = plan(values, level)
+    if not depends_on_values:
+        if len(_plans) >= MOST_PLANS:
+            _plans.clear()
+        _plans[key] = plan
+    return result
 
 
 def _check_one_example(op: Op, values: dict[str, Any], level: Level) -> None:
     """Raise what the op raises for one example: a matrix may do for all where one is a vector."""
-    key = (op.name, *(_call_key(value) for value in values.values()))
-    if key in _accepted or not level.size:
-        return
     with no_grad():
         call(op, mapped_values(lambda tensor: first(tensor, level).detach(), values))
-    if len(_accepted) >= MOST_ACCEPTED:
-        _accepted.clear()
-    _accepted.add(key)
 
 
-def _call_key(value: Any) -> Any:
-    """Reduce an argument to what decides whether an op accepts it, without values."""
-    if isinstance(value, list | tuple):
-        return tuple(map(_call_key, value))
-    return (value.shape, value.dtype) if isinstance(value, Tensor) else repr(value)
+def _looped(op: Op, values: dict[str, Any], level: Level) -> Any:
+    loops[op.name] += 1
+    return in_loop(lambda **one: call(op, one), values, level)
 
 
 def by_rule(rule: Rule, op: Op, values: dict[str, Any], level: Level) -> Any:
@@ -83,13 +124,19 @@ def by_rule(rule: Rule, op: Op, values: dict[str, Any], level: Level) -> Any:
 
     Raises NoFit where the rule does not hold for the call.
     """
+    return planned(rule, op, values, level)(values, level)
+
+
+def planned(rule: Rule, op: Op, values: dict[str, Any], level: Level) -> Plan:
+    """Plan a call of an op by one rule; NoFit where that does not hold."""
     if not isinstance(rule, Arrangement):
         if any(isinstance(t, Tensor) and not t.numel() for v in values.values() for t in items(v)):
             raise NoFit  # definitions need elements that ops can do without
-        return call(op._replace(function=rule), values)
-    values = _of_one_dtype(op, values, level)
-    results = rule.apply(lambda arranged: call(op, arranged), op, values, level)
-    return mapped(lambda result: batch(result, level), results)
+        formula = op._replace(function=rule)
+        return lambda values, _: call(formula, values)
+    dtypes = _dtypes_of_one(op, values, level)
+    plan = rule.plan(op, _converted(values, dtypes), level)
+    return (lambda values, level: plan(_converted(values, dtypes), level)) if dtypes else plan
 
 
 Batched._call_op = call_batched
@@ -143,14 +190,14 @@ def _stacked(results: list[Any], level: Level) -> Any:
     return first
 
 
-def _of_one_dtype(op: Op, values: dict[str, Any], level: Level) -> dict[str, Any]:
-    """Convert what is 0-dim for one example and decides no dtype there: stacked, it would."""
+def _dtypes_of_one(op: Op, values: dict[str, Any], level: Level) -> dict[str, Any]:
+    """The dtype of what is 0-dim for one example and decides none there: stacked, it would."""
     names = [name for name in op.promotes if values.get(name) is not None]
     if not any(is_of(values[name], level) and not values[name].ndim for name in names):
-        return values
+        return {}
     dtype = result_dtype(*(values[name].array for name in names))
-    return values | {
-        name: ops._to_copy(values[name], dtype=dtype)
-        for name in names
-        if not values[name].ndim and values[name].dtype != dtype
-    }
+    return {name: dtype for name in names if not values[name].ndim and values[name].dtype != dtype}
+
+
+def _converted(values: dict[str, Any], dtypes: dict[str, Any]) -> dict[str, Any]:
+    return values | {name: ops._to_copy(values[name], dtype=d) for name, d in dtypes.items()}

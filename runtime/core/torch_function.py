@@ -69,9 +69,9 @@ def has_torch_function_variadic(*args: object) -> bool:
 def is_overridden(value: object) -> bool:
     """Return whether the class of a value has an override."""
     kind: Any = type(value)
-    if kind is Tensor or not hasattr(kind, "__torch_function__") or _is_pytorchs(kind):
+    if kind is Tensor or not hasattr(kind, "__torch_function__"):
         return False
-    if getattr(kind, "_is_internal", False):
+    if getattr(kind, "_is_internal", False) or _is_pytorchs(kind):
         return False
     return not (_disabled.depth and isinstance(value, Tensor))
 
@@ -89,8 +89,14 @@ def flattened(values: Iterable[object]) -> list[object]:
     """The arguments, and what lists among them hold."""
     found: list[object] = []
     for value in values:
-        found.extend(value if isinstance(value, list | tuple) else (value,))
+        if isinstance(value, _SEVERAL):
+            found.extend(value)
+        else:
+            found.append(value)
     return found
+
+
+_SEVERAL: Final = (list, tuple)  # a union would be made anew at each call
 
 
 def handle_torch_function(

@@ -77,15 +77,14 @@ def in_floats(tensor: _Given, array: Any) -> _Given:
 
 def bind(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments by name; a generated function passes all of them."""
-    positional = [param.name for param in op.params if not param.keyword_only]
-    return dict(zip(positional, args, strict=False)) | kwargs
+    return dict(zip(op.names.positional, args, strict=False), **kwargs)
 
 
 def call(op: Op, values: dict[str, Any]) -> Any:
     """Call the function of an op with arguments by name."""
-    args = [values[param.name] for param in op.params if not param.keyword_only]
-    kwargs = {param.name: values[param.name] for param in op.params if param.keyword_only}
-    return op.function(*args, **kwargs)
+    _, positional, keyword_only, _ = op.names
+    args = [values[name] for name in positional]
+    return op.function(*args, **{name: values[name] for name in keyword_only})
 
 
 def _dtype_for_numbers(op: Op, values: dict[str, Any]) -> np.dtype[Any] | None:

@@ -18,6 +18,16 @@ class Param(NamedTuple):
     required: bool = True
 
 
+class Names(NamedTuple):
+    """The names of the parameters of an op."""
+
+    all: tuple[str, ...]
+    positional: tuple[str, ...]
+    keyword_only: tuple[str, ...]
+    tensors: tuple[str, ...]
+    """Those of tensors and of lists of them."""
+
+
 class Op(NamedTuple):
     """One entry of the table, at run time."""
 
@@ -43,10 +53,26 @@ class Op(NamedTuple):
         """The parameters, in order."""
         return _params(self.signature)
 
+    @property
+    def names(self) -> Names:
+        """The names of the parameters."""
+        return _names(self.signature)
+
 
 @cache
 def _params(signature: str) -> tuple[Param, ...]:
     return tuple(_read(signature))
+
+
+@cache
+def _names(signature: str) -> Names:
+    params = _params(signature)
+    return Names(
+        tuple(param.name for param in params),
+        tuple(param.name for param in params if not param.keyword_only),
+        tuple(param.name for param in params if param.keyword_only),
+        tuple(param.name for param in params if param.type.startswith("Tensor")),
+    )
 
 
 def _read(signature: str) -> Iterator[Param]:
