@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from ..core.modes import no_grad
 from ..core.tensor import Tensor
-from ..core.torch_function import flattened
 from ..dispatch.dispatch import call, lift
 from ..dispatch.registry import Op, ops
 from ..dtypes.promotion import result_dtype
@@ -25,7 +24,6 @@ from .batched import (
     NoFit,
     batch,
     first,
-    innermost,
     is_of,
     items,
     mapped_values,
@@ -36,12 +34,13 @@ loops: Final[Counter[str]] = Counter()
 """Counts of the calls of ops in a loop, by name, since the program began."""
 
 
-def call_batched(op: Op, values: dict[str, Any]) -> Any:
-    """Call an op on arguments by name, some of them batched.
+def call_batched(innermost: Batched, op: Op, values: dict[str, Any]) -> Any:
+    """Call an op on arguments by name, some of them batched, one at the innermost level of them.
 
     What the op refuses for one example it refuses for all.
     """
-    level = innermost(flattened(values.values()))
+    innermost.physical  # noqa: B018 - refuses what outlived its level
+    level = innermost.level
     for name in op.names.tensors:
         if type(values[name]) not in _IN_PLACE:
             values = lift(op, values)

@@ -73,7 +73,7 @@ class Tensor(TensorMethods):
     )
 
     _call_op: ClassVar[Any] = None
-    """The function that calls an op on arguments by name, some of them of this class, or None."""
+    """The method by which the innermost of several such arguments calls an op, by name, or None."""
 
     # A tensor takes part in `array * tensor`: NumPy must leave the operator to us.
     __array_priority__ = 1000

@@ -45,7 +45,7 @@ def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     values = bind(op, args, kwargs)
     special = of_innermost_level(relevant)
     if special is not None:
-        return type(special)._call_op(op, values)
+        return special._call_op(op, values)
     return call(op, lift(op, values))
 
 

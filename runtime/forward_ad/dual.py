@@ -92,8 +92,7 @@ class Dual(Tensor):
         """The level that the tangent belongs to."""
         return self._dual_parts.level
 
-    @staticmethod
-    def _call_op(op: Op, values: dict[str, Any]) -> Any:
+    def _call_op(self, op: Op, values: dict[str, Any]) -> Any:
         """Call an op on arguments by name, some of them duals: see `call_with_tangents`."""
         return call_with_tangents(op, values)
 

@@ -7,7 +7,7 @@ counts as such where one of its fields holds a tensor or an array; others are le
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
@@ -30,28 +30,34 @@ CONTAINERS: Final[dict[type, tuple[Apart, Together]]] = {
 
 def leaves_of(tree: Any) -> list[Any]:
     """List the leaves of tuples, lists and dicts, in order; None is no leaf."""
-    return list(_leaves(tree))
+    found: list[Any] = []
+    _collect(tree, found)
+    return found
 
 
-def _leaves(tree: Any) -> Iterator[Any]:
-    if type(tree) in CONTAINERS:
-        for item in CONTAINERS[type(tree)][0](tree)[0]:
-            yield from _leaves(item)
+def _collect(tree: Any, found: list[Any]) -> None:
+    """Append the leaves of a tree."""
+    items: Iterable[Any] = ()
+    if isinstance(tree, Tensor):
+        found.append(tree)
+    elif type(tree) in CONTAINERS:
+        items = CONTAINERS[type(tree)][0](tree)[0]
     elif isinstance(tree, list | tuple):
-        for item in tree:
-            yield from _leaves(item)
+        items = tree
     elif isinstance(tree, dict):
-        for item in tree.values():
-            yield from _leaves(item)
+        items = tree.values()
     elif _is_record(tree):
-        for item in _fields(tree).values():
-            yield from _leaves(item)
+        items = _fields(tree).values()
     elif tree is not None:
-        yield tree
+        found.append(tree)
+    for item in items:
+        _collect(item, found)
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
     """The same tuples, lists and dicts, with a function applied to what stands in them."""
+    if isinstance(tree, Tensor):
+        return function(tree)
     if type(tree) in CONTAINERS:
         apart, together = CONTAINERS[type(tree)]
         parts, context = apart(tree)
@@ -104,14 +110,14 @@ def spread(prefix: Any, tree: Any) -> list[Any]:
         ]
     if isinstance(prefix, list | tuple | dict):
         raise ValueError(f"{type(prefix).__name__} for a {type(tree).__name__}")
-    return [prefix for _ in _leaves(tree)]
+    return [prefix for _ in leaves_of(tree)]
 
 
 def _is_record(tree: Any) -> bool:
     """Return whether a value is a dataclass with tensors or arrays in its fields."""
-    if type(tree) is Tensor or not is_dataclass(tree) or isinstance(tree, type):
+    if isinstance(tree, Tensor | type) or not is_dataclass(tree):
         return False
-    leaves = (leaf for item in _fields(tree).values() for leaf in _leaves(item))
+    leaves = leaves_of(list(_fields(tree).values()))
     return any(isinstance(leaf, Tensor | np.ndarray) for leaf in leaves)
 
 

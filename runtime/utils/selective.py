@@ -82,14 +82,8 @@ class Watched(Tensor):
     _view_kind = _of_plain("_view_kind")
     _grad = _of_plain("_grad")
 
-    @staticmethod
-    def _call_op(op: Op, values: dict[str, Any]) -> Any:
-        watching = next(
-            item._watching
-            for value in values.values()
-            for item in (value if isinstance(value, list | tuple) else (value,))
-            if type(item) is Watched
-        )
+    def _call_op(self, op: Op, values: dict[str, Any]) -> Any:
+        watching = self._watching
         plain = lift(op, mapped_values(without_watch, values))
         return watching.watched(watching.run(op, plain))
 
