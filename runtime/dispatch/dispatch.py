@@ -52,13 +52,15 @@ def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def lift(op: Op, values: dict[str, Any]) -> dict[str, Any]:
     """Put tensors (duals stay duals) wherever the op takes tensors."""
     lifted = {}
-    if any(isinstance(values[name], Tensor) for name in op.promotes):
-        plain = {name: without_numpy(values[name]) for name in op.promotes}
-        values = {**values, **plain}
+    promoted = [values[name] for name in op.promotes]
+    if any(isinstance(value, np.generic) for value in promoted) and any(
+        isinstance(value, Tensor) for value in promoted
+    ):
+        values = values | {name: without_numpy(values[name]) for name in op.promotes}
     number_dtype = _dtype_for_numbers(op, values)
     for position, param in enumerate(op.params, 1):
         value = values[param.name]
-        if param.type.startswith("Tensor"):
+        if type(value) is not Tensor and param.name in op.names.tensors:
             value = _lift(op, param, position, value, number_dtype)
         lifted[param.name] = value
     return lifted
@@ -87,10 +89,13 @@ def call(op: Op, values: dict[str, Any]) -> Any:
     return op.function(*args, **{name: values[name] for name in keyword_only})
 
 
+_NUMBERS: Final = (int, float, complex)
+
+
 def _dtype_for_numbers(op: Op, values: dict[str, Any]) -> np.dtype[Any] | None:
     """The dtype of a Python number among tensors: the one that the op will compute in."""
     promoted = [values[name] for name in op.promotes if values[name] is not None]
-    if not any(isinstance(value, int | float | complex) for value in promoted):
+    if not any(isinstance(value, _NUMBERS) for value in promoted):
         return None
     dtype = result_dtype(*(v.array if isinstance(v, Tensor) else v for v in promoted))
     return get_default_dtype() if op.int_to_float and dtype.num <= LAST_INTEGER else dtype
@@ -123,7 +128,7 @@ def _lift_one(
     if isinstance(value, np.number | np.bool_):
         is_extended = isinstance(value, np.longdouble | np.clongdouble)
         return wrap(np.asarray(plain_number(value) if is_extended else value))
-    if number_dtype is not None and isinstance(value, int | float | complex):
+    if number_dtype is not None and isinstance(value, _NUMBERS):
         # A bool stays one, of the lowest category: some ops refuse it.
         dtype = np.dtype(np.bool_) if isinstance(value, bool) else number_dtype
         convert = converted if op.name in _NUMBERS_MUST_FIT else wrapped
