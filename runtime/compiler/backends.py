@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..core.user_warnings import warn_once
 from .numpy_backend import build as build_for_numpy
 from .program import Program
+
+if TYPE_CHECKING:
+    from .c.plans import Plans
+    from .joint import Trace
 
 NAMES: Final = ("auto", "c", "numpy")
 
@@ -25,14 +29,25 @@ class Backend:
         """Return the same backend for programs that differ by a size only."""
         if self.name == "numpy":
             return self
-        from .c import SharedTexts
+        from .c.sized import SharedTexts
 
         return Backend(self.name, SharedTexts())
 
-    def build(self, program: Program) -> Callable[..., Sequence[Any]]:
+    def plans_of(self, trace: Trace) -> Plans | None:
+        """Return what earlier processes have made of a capture; None where that is not kept."""
+        if self.name == "numpy" or self.shared is not None:
+            return None
+        from .c.plans import plans_of
+
+        return plans_of(trace)
+
+    def build(
+        self, program: Program, keep: Callable[..., None] | None = None
+    ) -> Callable[..., Sequence[Any]]:
         """Return a function of the input arrays that answers the outputs.
 
-        For C that needs a compiler: with `auto` NumPy is used without one, and a notice given once.
+        `keep` is told what it was built from, if it is C. For C that needs a compiler: with `auto`
+        NumPy is used without one, and a notice given once.
         """
         if self.name == "numpy":
             return build_for_numpy(program)
@@ -43,7 +58,7 @@ class Backend:
                 raise
             return build_for_numpy(program)
         try:
-            return build(program, self.shared)
+            return build(program, self.shared, keep)
         except NoCompilerError as error:
             if self.name == "c":
                 raise

@@ -72,8 +72,8 @@ class CompiledFunctionBackward(Node):
             grads = self._recomputed(arrived, create_graph=False)
             return tuple(None if g is None else g.array for g in grads)
         saved = self.saved_values
-        forms = found.program.inputs[len(found.saved) :]
-        cotangents = [_laid_out(arrived[nr], form) for nr, form in zip(present, forms, strict=True)]
+        forms = zip(present, found.cotangents, strict=True)
+        cotangents = [_laid_out(arrived[nr], form) for nr, form in forms]
         answers = found.run(*[saved[nr] for nr in found.saved], *cotangents)
         out: list[Any] = [None] * len(self.next_nodes)
         for place, answer in zip(found.places, answers, strict=True):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.tensor import Tensor
 from .backends import Backend
-from .joint import Trace
+from .joint import Backward, Trace
 from .partition import root_of, split, with_own_outputs
 from .passes import optimize
 from .program import Program, Value
+
+if TYPE_CHECKING:
+    from .c.plans import Plans
 
 Run = Callable[..., Sequence[Any]]
 
@@ -20,51 +23,118 @@ Run = Callable[..., Sequence[Any]]
 class Gradients:
     """The backward program for one choice of the results that get a cotangent."""
 
-    program: Program
     saved: tuple[int, ...]
     """Indices of the saved values that it takes, in order; the cotangents follow."""
+    cotangents: tuple[Value, ...]
+    """Their layouts."""
     places: tuple[int, ...]
     """For each gradient that it returns, the position among the inputs that require grad."""
     run: Run | None = None
 
 
 @dataclass
-class Executable:
-    """The programs of one signature."""
+class Parts:
+    """A joint program, optimised and divided."""
 
-    trace: Trace
     forward: Program
-    run: Run
     saved: tuple[Value, ...]
+    gradients: dict[tuple[int, ...], Program]
+    """The backward programs, by the results that get a cotangent."""
+    taken: dict[tuple[int, ...], tuple[int, ...]]
+    """Indices of the saved values that each of them takes."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What has to be known of a program to call it, besides the trace and what was built."""
+
+    has_steps: bool
+    is_random: bool
     saved_inputs: tuple[tuple[int, int], ...]
     """Saved values that lie on inputs: positions of the saved value and of the input."""
     saved_results: tuple[int, ...]
     """Results on whose memory saved values lie."""
-    gradients: dict[tuple[int, ...], Gradients]
-    backend: Backend
+    taken: dict[tuple[int, ...], tuple[int, ...]]
+    """Indices of the saved values that each backward program takes, by its results."""
 
-    def __post_init__(self) -> None:
-        places = {value: nr for nr, value in enumerate(self.forward.inputs)}
-        self.written = tuple(places[value] for value, _ in self.forward.writes)
+
+class Executable:
+    """The programs of one signature."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        backend: Backend,
+        outline: Outline,
+        run: Run,
+        plans: Plans | None,
+        parts: Parts | None = None,
+    ) -> None:
+        self.trace = trace
+        self.backend = backend
+        self.outline = outline
+        self.run = run
+        self._plans = plans
+        self._parts = parts
+        places = {value: nr for nr, value in enumerate(trace.inputs)}
+        self.written = tuple(places[value] for value, _ in trace.program.writes)
         """The positions of the inputs that are written to."""
-        is_random = any(step.function == "array.draw" for step in self.forward.steps)
-        self.is_repeatable = not self.written and not is_random
+        self.is_repeatable = not self.written and not outline.is_random
         """True if the function may be called again on the same arguments."""
-        known = self.trace
-        replaced = {*(nr for nr, _ in known.new_grads), *known.cleared_grads}
-        self.freed_grads = tuple(sorted(replaced - set(known.read_grads)))
+        replaced = {*(nr for nr, _ in trace.new_grads), *trace.cleared_grads}
+        self.freed_grads = tuple(sorted(replaced - set(trace.read_grads)))
         """The tensors whose `grad` is let go of before the program runs, as it reads none of it."""
+        self.gradients = {
+            backward.roots: Gradients(
+                outline.taken[backward.roots], backward.cotangents, _places(backward)
+            )
+            for backward in trace.backwards
+            if backward.roots in outline.taken
+        }
+
+    @property
+    def parts(self) -> Parts:
+        """The programs, which are made again where an earlier process has built them."""
+        if self._parts is None:
+            self._parts = divided(self.trace)
+        return self._parts
+
+    @property
+    def forward(self) -> Program:
+        """The program of a call."""
+        return self.parts.forward
 
     def gradients_of(self, roots: tuple[int, ...]) -> Gradients | None:
         """Return the backward program for cotangents of some results; it is built at first."""
         found = self.gradients.get(roots)
-        if found is not None and found.run is None:
-            found.run = self.backend.build(found.program)
+        if found is None or found.run is not None:
+            return found
+        name = f"backward {roots}"
+        known = None if self._plans is None else self._plans.found(name, bool)
+        if known is not None:
+            found.run = known[0]
+        else:
+            keep = None if self._plans is None else self._plans.keeper(name)
+            found.run = self.backend.build(self.parts.gradients[roots], keep)
         return found
 
 
 def make(trace: Trace, backend: Backend) -> Executable:
-    """Optimise a trace, split it, and build its forward program."""
+    """Return the programs of a trace: those that an earlier process has made, or new ones."""
+    plans = backend.plans_of(trace)
+    known = None if plans is None else plans.found("forward", _outline_of_plain)
+    if known is not None:
+        run, outline = known
+        return Executable(trace, backend, outline, run, plans)
+    parts = divided(trace)
+    outline = _outline(trace, parts)
+    keep = None if plans is None else plans.keeper("forward", _outline_as_plain(outline))
+    run = backend.build(parts.forward, keep)
+    return Executable(trace, backend, outline, run, plans, parts)
+
+
+def divided(trace: Trace) -> Parts:
+    """Optimise a trace, and split it."""
     joint = _joint(trace)
     count = len(trace.program.outputs)
     results, grads = joint.outputs[:count], iter(joint.outputs[count:])
@@ -72,32 +142,49 @@ def make(trace: Trace, backend: Backend) -> Executable:
     base = with_own_outputs(
         replace(joint, outputs=results, inputs=joint.inputs[: len(trace.inputs)])
     )
-    forward: Program | None = None
-    saved: tuple[Value, ...] = ()
-    gradients: dict[tuple[int, ...], Gradients] = {}
+    parts: Parts | None = None
     for backward in trace.backwards:
-        places = tuple(nr for nr, value in enumerate(backward.grads) if value is not None)
-        wanted = [next(grads) for _ in places]
+        wanted = [next(grads) for _ in _places(backward)]
         given = [cotangents[value] for value in backward.cotangents]
         first, second, needed = split(base, given, wanted)
-        if forward is None:
-            forward, saved = first, needed
-        if set(needed) <= set(saved):
-            at = tuple(saved.index(value) for value in needed)
-            second = with_own_outputs(second)
-            gradients[backward.roots] = Gradients(second, at, places)
-    if forward is None:
+        if parts is None:
+            parts = Parts(first, needed, {}, {})
+        if set(needed) <= set(parts.saved):
+            parts.taken[backward.roots] = tuple(parts.saved.index(value) for value in needed)
+            parts.gradients[backward.roots] = with_own_outputs(second)
+    if parts is None:
         forward, _, saved = split(base, (), ())
-    return Executable(
-        trace,
-        forward,
-        backend.build(forward),
-        saved,
+        parts = Parts(forward, saved, {}, {})
+    return parts
+
+
+def _outline(trace: Trace, parts: Parts) -> Outline:
+    forward, saved = parts.forward, parts.saved
+    return Outline(
+        bool(forward.steps),
+        any(step.function == "array.draw" for step in forward.steps),
         _on(saved, forward.inputs),
         _aliased(saved, forward.outputs[: trace.result_count]),
-        gradients,
-        backend,
+        parts.taken,
     )
+
+
+def _outline_as_plain(outline: Outline) -> Any:
+    return (
+        *(outline.has_steps, outline.is_random, outline.saved_inputs, outline.saved_results),
+        list(outline.taken.items()),
+    )
+
+
+def _outline_of_plain(plain: Any) -> Outline:
+    has_steps, is_random, inputs, results, taken = plain
+    pairs = tuple((first, second) for first, second in inputs)
+    by_roots = {tuple(roots): tuple(indices) for roots, indices in taken}
+    return Outline(has_steps, is_random, pairs, tuple(results), by_roots)
+
+
+def _places(backward: Backward) -> tuple[int, ...]:
+    return tuple(nr for nr, value in enumerate(backward.grads) if value is not None)
 
 
 def _joint(trace: Trace) -> Program:

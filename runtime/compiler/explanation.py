@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .entrance import compile
-from .executable import Executable, Gradients
+from .executable import Executable
 from .function import CompiledFunction
 from .module import OptimizedModule
 from .numpy_backend import source_of as numpy_source_of
@@ -116,16 +116,16 @@ def explain(
     if executable is None:
         raise RuntimeError(f"explain(): there is no program of this call: {entry.reason}")
     source_of = _source_of(compiled.backend.name)
-    gradients = executable.gradients.get(executable.trace.differentiable)
+    gradients = executable.parts.gradients.get(executable.trace.differentiable)
     times: tuple[tuple[Timing, ...], tuple[Timing, ...]] = (), ()
     if profile:
         times = _profiled(executable, gradients, compiled.inputs_of(entry, args, kwargs))
     forward = _report("forward", executable.forward, source_of, times[0])
     backward = None
     if gradients is not None:
-        backward = _report("backward", gradients.program, source_of, times[1])
+        backward = _report("backward", gradients, source_of, times[1])
     names = tuple(guard.name for guard in entry.sources.guards)
-    return Explanation(forward, backward, executable.saved if backward else (), names)
+    return Explanation(forward, backward, executable.parts.saved if backward else (), names)
 
 
 def _source_of(backend: str) -> Callable[[Program], str]:
@@ -147,17 +147,17 @@ RUNS = 5
 
 
 def _profiled(
-    executable: Executable, gradients: Gradients | None, inputs: Sequence[Any]
+    executable: Executable, gradients: Program | None, inputs: Sequence[Any]
 ) -> tuple[tuple[Timing, ...], tuple[Timing, ...]]:
     """Run the steps forward and backward, one by one, and measure each."""
     forward, found = _timed(executable.forward, inputs)
     if gradients is None:
         return forward, ()
     saved = found[len(executable.trace.program.outputs) :]
-    given = [saved[nr] for nr in gradients.saved]
-    cotangents = gradients.program.inputs[len(given) :]
+    given = [saved[nr] for nr in executable.parts.taken[executable.trace.differentiable]]
+    cotangents = gradients.inputs[len(given) :]
     given += [np.ones(value.shape, value.dtype) for value in cotangents]
-    return forward, _timed(gradients.program, given)[0]
+    return forward, _timed(gradients, given)[0]
 
 
 def _timed(program: Program, inputs: Sequence[Any]) -> tuple[tuple[Timing, ...], list[Any]]:

@@ -17,8 +17,8 @@ from ..dtypes import promotion
 from ..inplace.ops import mark_written
 from .capture import thread
 from .executable import Executable
-from .jinja import rendered
 from .joint import Detached, Given, Result
+from .kept.texts import rendered
 from .sources import Guard
 
 FastCall: TypeAlias = Callable[..., Any]
@@ -169,10 +169,10 @@ class _Writer:
         count_results = trace.result_count
         is_effectless = not (trace.new_grads or trace.cleared_grads or executable.written)
         expression = self.expression(trace.structure, tensors)
-        is_empty = not executable.forward.steps and not count_results and is_effectless
+        is_empty = not executable.outline.has_steps and not count_results and is_effectless
         attempt = None
         freed = [tensors[nr] for nr in executable.freed_grads]
-        values = executable.forward.outputs
+        values = trace.program.outputs
         if sum(values[at].size for _, at in trace.new_grads) < FREES_FROM:
             freed = []
         if expression is not None and not is_empty and not freed:

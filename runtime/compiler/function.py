@@ -439,11 +439,11 @@ def _record(
         executable, tensors, again if executable.is_repeatable else None
     )
     node.saved_values = found[len(trace.program.outputs) :]
-    for _, nr in executable.saved_inputs:
+    for _, nr in executable.outline.saved_inputs:
         if nr < len(tensors):
             node.watch(tensors[nr], "argument")
     node.attach(results)
-    for nr in executable.saved_results:
+    for nr in executable.outline.saved_results:
         node.watch(results[nr], "result")
     if trace.is_freed:
         node.release()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .buffers import Plan, plan
-from .jinja import rendered
+from .kept.texts import rendered
 from .program import Program, Step, Value
 from .steps import function_of
 

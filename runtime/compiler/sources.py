@@ -102,6 +102,8 @@ class Sources:
         self._enter(value, name)
 
     def _enter(self, value: Any, name: str) -> None:
+        if isinstance(value, types.ModuleType):
+            return
         if isinstance(value, _FUNCTIONS):
             self.add_function(value, name)
         elif isinstance(value, Module):
@@ -182,7 +184,7 @@ def _is_own(value: Any) -> bool:
 
 def _is_users(value: Any) -> bool:
     """Return whether the attributes of an object are to be looked at."""
-    if isinstance(value, types.ModuleType | type) or not hasattr(value, "__dict__"):
+    if isinstance(value, type) or not hasattr(value, "__dict__"):
         return False
     return not _is_own(type(value)) and not callable(getattr(value, "__array__", None))
 

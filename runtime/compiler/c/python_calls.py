@@ -13,15 +13,13 @@ import numpy as np
 
 from ...core.numpy_warnings import mute
 from ..numpy_backend import build as build_for_numpy
-from ..program import Value
+from ..program import Step, Value
 from ..steps import function_of
 from .layout import extent
-from .operations import PythonCall
 
 
-def python_function(call: PythonCall, inputs: tuple[Value, ...]) -> Callable[..., Any]:
+def python_function(step: Step, inputs: tuple[Value, ...]) -> Callable[..., Any]:
     """Return a step as a function of its arrays; its results lie as those of the capture."""
-    step = call.step
     function = function_of(step.function)
     if step.function == "array.loop":
         function = functools.partial(function, body=build_for_numpy(step.args[0].body))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ..jinja import rendered
+from ..kept.texts import rendered
 from ..program import Program, Value
 from . import blas
 from .groups import Nest

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from .. import disk_cache
+from ..kept import disk_cache
 
 _FORMAT: Final = "1"
 """Increased when files of older versions must not be used any more."""
@@ -66,7 +66,7 @@ def compiler() -> tuple[str, ...]:
 
 
 @cache
-def _identity() -> str:
+def identity() -> str:
     """Return what the compiler and the machine are: their programs suit no others."""
     return "\n".join((_FORMAT, *compiler(), _version(), _processor(), sys.platform))
 
@@ -159,7 +159,7 @@ def _built(source: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
         written.write_text(source, encoding="utf-8")
         _compile([*flags, str(written), "-o", str(made), *libraries])
 
-    return disk_cache.file((_identity(), *flags, *libraries, source), ".so", build)
+    return disk_cache.file((identity(), *flags, *libraries, source), ".so", build)
 
 
 def _compile(arguments: Sequence[str]) -> None:

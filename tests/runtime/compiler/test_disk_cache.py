@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gradspec.compiler import disk_cache
+from gradspec.compiler.kept import disk_cache
 
 
 @pytest.fixture

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import stat
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
+from typing import Final
+
+_NAME: Final = re.compile("[0-9a-f]{32}")
 
 
 def file(parts: Iterable[str], suffix: str, make: Callable[[Path], None]) -> Path:
@@ -22,11 +26,11 @@ def file(parts: Iterable[str], suffix: str, make: Callable[[Path], None]) -> Pat
 
     `make` writes to the path that it is given, in a folder of its own.
     """
-    folder = directory() / _hash("\0".join(parts).encode())
+    folder = _folder(parts)
     if folder.is_symlink() or folder.is_file():
         folder.unlink(missing_ok=True)
     for known in folder.glob(f"*{suffix}"):
-        if _is_whole(known):
+        if _content(known) is not None:
             return known
         _remove(known)
     import tempfile
@@ -39,6 +43,49 @@ def file(parts: Iterable[str], suffix: str, make: Callable[[Path], None]) -> Pat
         folder.mkdir(mode=0o700, exist_ok=True)
         os.replace(made, target)
     return target
+
+
+def content(parts: Iterable[str], suffix: str) -> bytes | None:
+    """Return what is in the file that depends on `parts`; None if there is none that is whole."""
+    folder = _folder(parts)
+    if folder.is_symlink():
+        return None
+    found = (_content(known) for known in folder.glob(f"*{suffix}"))
+    return next((each for each in found if each is not None), None)
+
+
+def keep(parts: Iterable[str], suffix: str, content: bytes) -> None:
+    """Write the file that depends on `parts`, in place of others; nothing if that fails."""
+    import tempfile
+
+    folder = _folder(parts)
+    try:
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="build-") as room:
+            made = Path(room) / f"made{suffix}"
+            made.write_bytes(content)
+            made.chmod(0o600)
+            if folder.is_symlink() or folder.is_file():
+                folder.unlink(missing_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            target = folder / f"{_hash(content)}{suffix}"
+            os.replace(made, target)
+        for other in folder.glob(f"*{suffix}"):
+            if other != target:
+                _remove(other)
+    except OSError:
+        return
+
+
+def named(folder: str, name: str) -> Path | None:
+    """Return a file by the names that it had; None if it is gone, or not whole."""
+    if not (_NAME.fullmatch(folder) and _NAME.fullmatch(Path(name).stem)):
+        return None
+    path = directory() / folder / Path(name).name
+    return None if path.parent.is_symlink() or _content(path) is None else path
+
+
+def _folder(parts: Iterable[str]) -> Path:
+    return directory() / _hash("\0".join(parts).encode())
 
 
 def text(parts: Iterable[str], make: Callable[[], str]) -> str:
@@ -60,17 +107,18 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def _is_whole(file: Path) -> bool:
-    """Return whether a file is the user's own, and has the bytes that its name tells."""
+def _content(file: Path) -> bytes | None:
+    """Return what is in a file that is the user's own, and has the bytes that its name tells."""
     try:
         status = file.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_mode & 0o022:
-            return False
+            return None
         if hasattr(os, "getuid") and status.st_uid != os.getuid():
-            return False
-        return file.stem == _hash(file.read_bytes())
+            return None
+        found = file.read_bytes()
     except OSError:
-        return False
+        return None
+    return found if file.stem == _hash(found) else None
 
 
 def _remove(file: Path) -> None:

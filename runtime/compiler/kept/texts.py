@@ -26,7 +26,7 @@ def rendered(name: str, values: Mapping[str, Any], folder: str = "templates") ->
 @cache
 def _sources(folder: str) -> tuple[str, ...]:
     """Return the templates of a folder, which may include each other."""
-    files = sorted((Path(__file__).parent / folder).glob("*.j2"))
+    files = sorted((Path(__file__).parents[1] / folder).glob("*.j2"))
     return tuple(file.read_text(encoding="utf-8") for file in files)
 
 
@@ -40,7 +40,7 @@ def _template(name: str, folder: str) -> Any:
             "pip install 'gradspec[compile]'"
         ) from error
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / folder),
+        loader=jinja2.FileSystemLoader(Path(__file__).parents[1] / folder),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,

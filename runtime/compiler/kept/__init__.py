@@ -1,0 +1,1 @@
+"""Findings that a process leaves for later ones, in files."""
