@@ -1,10 +1,11 @@
-"""First calls of compiled programs in fresh processes: `python -m benchmarks.first_call [NAME...]`.
+"""First calls of compiled programs in fresh processes: `python -m benchmarks.first_call NAME...`.
 
-Each turn is a process of its own that finds the programs of the one before in the disk cache. The clock
-runs from before the first call to after its backward pass; that of the processor says what it would
-take on a machine that does nothing else. What is imported before is reported apart: gradspec with
-SciPy, which eager calls would load as well. The stages are measured in other turns, in time of the
-processor, as a wrapper around each of them takes time, too; a stage is without those inside of it.
+Each turn is a process of its own that finds the programs of the one before in the disk cache. The
+clock runs from before the first call to after its backward pass; that of the processor says what it
+would take on a machine that does nothing else. What is imported before is reported apart: gradspec
+with SciPy, which eager calls would load as well. The stages are measured in other turns, in time of
+the processor, as a wrapper around each of them takes time, too; a stage is without those inside of
+it.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ def _turn(environment: dict[str, str], *arguments: str) -> dict[str, float]:
 def turn(name: str, *, with_stages: bool) -> None:
     """Print the times of this process, which has compiled nothing yet."""
     start = perf_counter()
-    import scipy.special  # noqa: F401 - eager calls load it, too
-
+    for module in ("gradspec.nn.functional", "gradspec.optim", "scipy.special"):
+        importlib.import_module(module)
     figures = {"import": perf_counter() - start}
     run = LIBRARIES["compiled"].prepare(with_data(name))
     with _measured() if with_stages else _nothing() as stages:
@@ -131,7 +132,7 @@ def _measured() -> Iterator[Mapping[str, float]]:
                 setattr(holder, last, timed(stage, getattr(holder, last)))
                 del left[stage]
 
-    bootstrap: Any = importlib._bootstrap  # type: ignore[attr-defined]
+    bootstrap: Any = importlib._bootstrap
     find_and_load = timed("imports", bootstrap._find_and_load)
 
     def load(*args: Any) -> Any:

@@ -176,7 +176,7 @@ def _recorded(name: str, known: Callable[..., Any] | None) -> Callable[..., Any]
     """
 
     def load() -> Callable[..., Any]:
-        return known or kernel_by_name(name)
+        return known or _loaded.get(name) or kernel_by_name(name)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         found = recorders_of((args, kwargs))

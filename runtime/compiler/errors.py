@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from types import FrameType
 
 from .program import Place
@@ -26,9 +27,10 @@ def current_place() -> Place:
     frame: FrameType | None = sys._getframe(1)
     op = ""
     while frame is not None:
-        if not op and package_of(frame.f_globals) == "gradspec.generated":
+        package = package_of(frame.f_globals)
+        if not op and package == "gradspec.generated":
             op = _op_of(frame)
-        if is_users_frame(frame):
+        if not _is_own(package):
             return Place(op, frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return Place(op)
@@ -36,7 +38,12 @@ def current_place() -> Place:
 
 def is_users_frame(frame: FrameType) -> bool:
     """Return whether what runs there is the user's program."""
-    return package_of(frame.f_globals).partition(".")[0] not in _OWN
+    return not _is_own(package_of(frame.f_globals))
+
+
+@cache
+def _is_own(package: str) -> bool:
+    return package.partition(".")[0] in _OWN
 
 
 def is_called_by(name: str) -> bool:
@@ -51,7 +58,8 @@ def is_called_by(name: str) -> bool:
 
 def package_of(namespace: dict[str, object]) -> str:
     """Return the package or module that has a namespace, empty if it has no name."""
-    return str(namespace.get("__package__") or namespace.get("__name__") or "")
+    found = namespace.get("__package__") or namespace.get("__name__") or ""
+    return found if type(found) is str else str(found)
 
 
 def _op_of(frame: FrameType) -> str:

@@ -17,10 +17,10 @@ from ..func.trees import leaves_of, map_leaves
 from ..graph.anomaly import set_detect_anomaly
 from .capture import Lent, Resize, lending, recording
 from .errors import CaptureError, refusal
+from .light import blank
 from .partition import root_of
 from .program import Program, Value
 from .recorder import Recorder
-from .steps import blank
 from .tape import Tape
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import functools
-import mmap
 from collections.abc import Callable, Sequence
 from functools import cache
-from math import prod
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -152,80 +150,6 @@ def copied(array: Array) -> Array:
         out = np.ndarray(array.shape, array.dtype, buffer.data, first, array.strides)
     out[...] = array
     return out
-
-
-LIGHT_FROM: Final = 1 << 16
-"""Bytes from which arrays are untouched pages of zeros while a function is captured."""
-
-
-def blank(array: Array) -> Array:
-    """Return zeros in the layout of an array: memory that is not touched before it is written."""
-    order = sorted(range(array.ndim), key=lambda dim: -abs(array.strides[dim]))
-    zeros = _untouched(tuple(array.shape[dim] for dim in order), array.dtype)
-    out: Array = zeros.transpose([order.index(dim) for dim in range(array.ndim)])
-    return out if out.strides == array.strides else copied(array)
-
-
-def _untouched(shape: tuple[int, ...], dtype: Any) -> Array:
-    """Return zeros of the system's, as `np.zeros` may write to memory that was used before."""
-    size = prod(shape) * dtype.itemsize
-    if size < LIGHT_FROM:
-        return np.zeros(shape, dtype)
-    return np.frombuffer(mmap.mmap(-1, size, **_PRIVATE), dtype).reshape(shape)
-
-
-_PRIVATE: Final[dict[str, int]] = (
-    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
-)
-
-
-def blank_result(function: str, args: Any, kwargs: Any) -> Array | None:
-    """Return what a ufunc, or a product of matrices, makes of large arrays, but zeros.
-
-    None for other functions and small results, which have to be computed.
-    """
-    ufunc = function_of(function)
-    if kwargs or not isinstance(ufunc, np.ufunc) or ufunc.nout != 1 or function.count(".") > 1:
-        return None
-    arrays = [each for each in args if isinstance(each, np.ndarray)]
-    if not all(isinstance(each, np.ndarray | np.generic | int | float) for each in args):
-        return None
-    if 16 * max((each.size for each in arrays), default=0) < LIGHT_FROM:
-        return None
-    if ufunc.signature is not None:
-        return _blank_product(ufunc, args)
-    shape = np.broadcast_shapes(*(each.shape for each in arrays))
-    few = [each[(slice(1),) * each.ndim] if isinstance(each, np.ndarray) else each for each in args]
-    dtype = np.asarray(ufunc(*few)).dtype
-    if prod(shape) * dtype.itemsize < LIGHT_FROM:
-        return None
-    made = np.nditer([*arrays, None], op_dtypes=[*(each.dtype for each in arrays), dtype])
-    return blank(made.operands[-1])
-
-
-def _blank_product(ufunc: Any, args: Any) -> Array | None:
-    if ufunc is not np.matmul or any(each.ndim != 2 for each in args):
-        return None
-    dtype = np.result_type(*args)
-    is_float = dtype.kind in "fc" and all(each.dtype == dtype for each in args)
-    fits = args[0].shape[1] == args[1].shape[0]
-    shape = args[0].shape[0], args[1].shape[1]
-    if not (is_float and fits) or shape[0] * shape[1] * dtype.itemsize < LIGHT_FROM:
-        return None
-    return _untouched(shape, dtype)
-
-
-def of_one_example(function: str, args: Any) -> Any:
-    """Return arguments of the first example alone where a result is as large without the others.
-
-    One of the arrays is large, therefore zeros, and so is then their gradient of a kernel.
-    """
-    if (
-        function != "kernels.convolution_weight"
-        or max(each.nbytes for each in args[:2]) < LIGHT_FROM
-    ):
-        return args
-    return (*(each[:1] for each in args[:2]), *args[2:])
 
 
 def run_steps(program: Program, *inputs: Array) -> list[Array]:

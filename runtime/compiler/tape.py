@@ -10,22 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from .errors import current_place, refusal
+from .light import LIGHT_FROM, blank, blank_result, of_one_example
 from .program import Program, Step, Value
 from .recorder import Recorder
-from .steps import (
-    LIGHT_FROM,
-    View,
-    blank,
-    blank_result,
-    copied,
-    function_of,
-    of_one_example,
-)
+from .steps import View, copied, function_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -349,6 +342,8 @@ def _by_strides(shape: Any, strides: Any, offset: int, dtype: Any) -> View:
 
 def _plain(structure: Any) -> Any:
     """Return a structure with plain arrays in place of recorders."""
+    if type(structure) in _LEAVES:
+        return structure
     if isinstance(structure, Recorder):
         return structure.plain()
     if isinstance(structure, np.ndarray):
@@ -358,6 +353,8 @@ def _plain(structure: Any) -> Any:
 
 def _mapped(function: Any, structure: Any) -> Any:
     """Apply a function to the items of a structure of tuples, lists, dicts and slices."""
+    if type(structure) in _LEAVES:
+        return structure
     if isinstance(structure, tuple):
         items = [function(item) for item in structure]
         return structure._make(items) if hasattr(structure, "_make") else tuple(items)
@@ -374,10 +371,21 @@ def _mapped(function: Any, structure: Any) -> Any:
 
 def recorders_of(structure: Any) -> list[Recorder]:
     """Find the recorders in a structure."""
-    if isinstance(structure, Recorder):
-        return [structure]
-    if isinstance(structure, tuple | list):
-        return [found for item in structure for found in recorders_of(item)]
-    if isinstance(structure, Mapping):
-        return [found for item in structure.values() for found in recorders_of(item)]
-    return []
+    found: list[Recorder] = []
+    _collect(structure, found)
+    return found
+
+
+def _collect(structure: Any, found: list[Recorder]) -> None:
+    for item in structure.values() if isinstance(structure, Mapping) else structure:
+        kind = type(item)
+        if kind in _LEAVES:
+            continue
+        if kind is Recorder:
+            found.append(item)
+        elif isinstance(item, tuple | list | Mapping):
+            _collect(item, found)
+
+
+_LEAVES: Final = frozenset((int, float, bool, str, type(None), type(...), np.ndarray))
+"""Types of which nothing is inside."""

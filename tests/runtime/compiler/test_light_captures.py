@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.steps import (
-    LIGHT_FROM,
-    blank,
-    blank_result,
-    function_of,
-    of_one_example,
-)
+from gradspec.compiler.light import LIGHT_FROM, blank, blank_result, of_one_example
+from gradspec.compiler.steps import function_of
 
 from .comparing import assert_same
 
@@ -87,6 +83,66 @@ def resident() -> int:
     with open("/proc/self/status", encoding="ascii") as status:
         line = next(line for line in status if line.startswith("VmRSS"))
     return int(line.split()[1]) * 1024
+
+
+def laid_out(shape: tuple[int, ...], order: tuple[int, ...]) -> Any:
+    """Zeros whose dimensions lie in an order in memory."""
+    return np.zeros([shape[dim] for dim in order]).transpose(np.argsort(order))
+
+
+def test_batches_of_products_that_are_not_computed_lie_as_those_that_are() -> None:
+    checked = 0
+    for one, other in itertools.product(itertools.permutations(range(4)), repeat=2):
+        for batch in ((2, 3), (1, 3), (1, 1)):
+            a, b = laid_out((2, 3, 40, 60), one), laid_out((*batch, 60, 50), other)
+            for first, second in ((a, b), (b.swapaxes(-1, -2), a.swapaxes(-1, -2))):
+                found = blank_result("np.matmul", (first, second), {})
+                assert found is not None
+                expected = first @ second
+                assert found.shape == expected.shape
+                assert found.strides == expected.strides
+                checked += 1
+    assert checked == 2 * 3 * 24**2
+
+
+def test_a_small_product_of_large_factors_is_not_computed() -> None:
+    one, other = np.ones((3, 60_000)), np.ones((60_000, 5))
+    found = blank_result("np.dot", (one, other), {})
+    assert found is not None
+    assert (found.shape, found.strides, found.any()) == ((3, 5), (40, 8), False)
+    assert blank_result("np.dot", (one[:, :9], other[:9]), {}) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["normal_cdf", "gelu_slope"])
+def test_kernels_of_elements_lie_as_those_that_are_computed(name: str, dtype: Any) -> None:
+    x = np.zeros((40, 50, 60), dtype)
+    args = (x,) if name == "normal_cdf" else (x, x + 1, 0.25)
+    found = blank_result(f"kernels.{name}", args, {})
+    wanted = function_of(f"kernels.{name}")(*args)
+    assert found is not None
+    assert (found.shape, found.strides, found.dtype) == (wanted.shape, wanted.strides, wanted.dtype)
+    assert blank_result(f"kernels.{name}", (x.T, *args[1:]), {}) is None
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 3, 1), (1, 0, 2, 3), (3, 2, 1, 0)])
+@pytest.mark.parametrize(("transposed", "groups"), [(False, 1), (False, 2), (True, 1)])
+@pytest.mark.parametrize("name", ["convolution", "convolution_input"])
+def test_kernels_of_examples_lie_as_those_of_two(
+    name: str, transposed: bool, groups: int, order: tuple[int, ...]
+) -> None:
+    if name == "convolution":
+        x = laid_out((33, 4, 20, 20), order)
+        weight = np.ones((4, 6, 3, 3) if transposed else (6, 4 // groups, 3, 3))
+        args: tuple[Any, ...] = (x, weight, None, 1, 1, 1, transposed, 0, groups, 2, "")
+    else:
+        x = laid_out((33, 6, 20, 20), order)
+        weight = np.ones((4, 6, 3, 3) if transposed else (6, 4 // groups, 3, 3))
+        args = (x, weight, (33, 4, 20, 20), 1, 1, 1, transposed, groups, "")
+    found = blank_result(f"kernels.{name}", args, {})
+    wanted = function_of(f"kernels.{name}")(*args)
+    assert found is not None
+    assert (found.shape, found.strides, found.dtype) == (wanted.shape, wanted.strides, wanted.dtype)
 
 
 @pytest.mark.parametrize("backend", ["numpy", "c"])

@@ -1,4 +1,4 @@
-"""Plans that a process leaves for later ones: when they are taken, and what is done with bad ones."""
+"""Plans that a process leaves for later ones: when they are taken, and what bad ones lead to."""
 
 from __future__ import annotations
 
