@@ -31,11 +31,11 @@ another layout than the one it was captured with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -117,7 +117,7 @@ class Step:
     @cached_property
     def inputs(self) -> tuple[Value, ...]:
         """The values among the arguments, in order; one that is read twice is there twice."""
-        return tuple(walk((self.args, dict(self.kwargs))))
+        return tuple(walk((self.args, self.kwargs)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,18 +156,30 @@ class Loop:
     """True if the last row comes first."""
 
 
-def walk(structure: Any) -> Iterator[Value]:
+def walk(structure: Any) -> list[Value]:
     """Find the values in a structure of tuples, lists, dicts and slices, in order."""
-    if isinstance(structure, Value):
-        yield structure
-    elif isinstance(structure, tuple | list):
-        for item in structure:
-            yield from walk(item)
-    elif isinstance(structure, dict):
-        for item in structure.values():
-            yield from walk(item)
-    elif isinstance(structure, slice):
-        yield from walk((structure.start, structure.stop, structure.step))
+    found: list[Value] = []
+    _collect((structure,), found)
+    return found
+
+
+def _collect(structure: Iterable[Any], found: list[Value]) -> None:
+    for item in structure:
+        kind = type(item)
+        if kind is Value:
+            found.append(item)
+        elif kind in LEAVES:
+            continue
+        elif isinstance(item, tuple | list):
+            _collect(item, found)
+        elif isinstance(item, dict):
+            _collect(item.values(), found)
+        elif kind is slice:
+            _collect((item.start, item.stop, item.step), found)
+
+
+LEAVES: Final = frozenset((int, float, bool, str, type(None), type(...), np.ndarray))
+"""Types of arguments that nothing is inside of."""
 
 
 def rewrite(structure: Any, replacements: Mapping[Value, Any]) -> Any:

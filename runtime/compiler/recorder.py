@@ -50,6 +50,9 @@ _OF_UNKNOWN_SHAPE: Final = frozenset(
 )
 
 
+_view: Final[Any] = np.ndarray.view
+
+
 class Recorder(np.ndarray[Any, Any]):
     """An array whose use is recorded. `Tape` makes it, and says what it stands for."""
 
@@ -98,11 +101,7 @@ class Recorder(np.ndarray[Any, Any]):
 
     def plain(self) -> Array:
         """Return the array itself, of which nothing is recorded."""
-        return self.view_as_plain()
-
-    def view_as_plain(self) -> Array:
-        """Return an `ndarray` on the same memory."""
-        return np.ndarray.view(self, np.ndarray)
+        return _view(self, np.ndarray)
 
     def _call(self, function: str, *args: Any, **kwargs: Any) -> Any:
         self.storage  # noqa: B018 - finds the tape

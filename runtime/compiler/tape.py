@@ -7,16 +7,16 @@ and is made anew, by steps, if it is read after the storage was written to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .errors import current_place, refusal
 from .light import LIGHT_FROM, blank, blank_result, of_one_example
-from .program import Program, Step, Value
+from .program import LEAVES, Program, Step, Value
 from .recorder import Recorder
 from .steps import View, copied, function_of
 
@@ -94,7 +94,7 @@ class Tape:
 
     def adopt_view(self, base: Recorder, origin: Array, view: Array) -> Recorder:
         """Return a recorder for a view of `origin`, which `base` was adopted from."""
-        offset = view.ctypes.data - origin.ctypes.data
+        offset = _address(view) - _address(origin)
         link = _by_strides(view.shape, view.strides, offset, view.dtype)
         seen = function_of(link[0])(base.storage.memory, *link[1])
         return self._recorder(seen, base.storage, (link,))
@@ -110,9 +110,11 @@ class Tape:
     def _check_defined(self, *wanted: Sequence[Value]) -> None:
         """Refuse to read what was made in a round of a loop: it is no part of the program."""
         known = {value for value, _ in (*self.inputs, *self.constants.values())}
-        known.update(value for step in self.steps for value in step.outputs)
-        read = (value for step in self.steps for value in step.inputs)
-        if not all(value in known for values in (*wanted, read) for value in values):
+        read = {value for values in wanted for value in values}
+        for step in self.steps:
+            known.update(step.outputs)
+            read.update(step.inputs)
+        if not read <= known:
             raise refusal(
                 "a tensor that was made in a round of a loop is used outside of it",
                 "Return it from the body, as a part of the state or as a result",
@@ -290,11 +292,14 @@ class Tape:
 
     def _values(self, structure: Any) -> Any:
         """Return a structure with values in place of arrays."""
+        kind = type(structure)
+        if kind is tuple:
+            return tuple([self._values(item) for item in structure])
         if isinstance(structure, np.ndarray):
             return self.value_of(structure)
         if isinstance(structure, np.generic):
             return self.value_of(np.asarray(structure))
-        return _mapped(self._values, structure)
+        return structure if kind in LEAVES else _mapped(self._values, structure)
 
     def constant(self, array: Array) -> Value:
         """Return the value of an array that is the same at every call."""
@@ -313,11 +318,11 @@ class Tape:
         self._count += 1
         base = storage.value
         root = base if base.base is None else base.base
-        offset = base.offset + view.ctypes.data - storage.memory.ctypes.data
+        offset = base.offset + _address(view) - _address(storage.memory)
         return Value(f"v{self._count}", view.shape, view.dtype, view.strides, root, offset)
 
     def _link(self, storage: Storage, view: Array) -> View:
-        offset = view.ctypes.data - storage.memory.ctypes.data
+        offset = _address(view) - _address(storage.memory)
         return _by_strides(view.shape, view.strides, offset, view.dtype)
 
     def _recorder(
@@ -336,25 +341,30 @@ class Tape:
         return made
 
 
+def _address(array: Array) -> int:
+    """Return where the first element lies."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
 def _by_strides(shape: Any, strides: Any, offset: int, dtype: Any) -> View:
     return "array.as_strided", (shape, strides, offset, dtype), {}
 
 
 def _plain(structure: Any) -> Any:
     """Return a structure with plain arrays in place of recorders."""
-    if type(structure) in _LEAVES:
+    kind = type(structure)
+    if kind in LEAVES:
         return structure
-    if isinstance(structure, Recorder):
+    if kind is Recorder:
         return structure.plain()
-    if isinstance(structure, np.ndarray):
-        return structure
-    return _mapped(_plain, structure)
+    if kind is tuple:
+        return tuple([_plain(item) for item in structure])
+    return structure if isinstance(structure, np.ndarray) else _mapped(_plain, structure)
 
 
 def _mapped(function: Any, structure: Any) -> Any:
     """Apply a function to the items of a structure of tuples, lists, dicts and slices."""
-    if type(structure) in _LEAVES:
-        return structure
     if isinstance(structure, tuple):
         items = [function(item) for item in structure]
         return structure._make(items) if hasattr(structure, "_make") else tuple(items)
@@ -376,16 +386,14 @@ def recorders_of(structure: Any) -> list[Recorder]:
     return found
 
 
-def _collect(structure: Any, found: list[Recorder]) -> None:
-    for item in structure.values() if isinstance(structure, Mapping) else structure:
+def _collect(structure: Iterable[Any], found: list[Recorder]) -> None:
+    for item in structure:
         kind = type(item)
-        if kind in _LEAVES:
-            continue
         if kind is Recorder:
             found.append(item)
-        elif isinstance(item, tuple | list | Mapping):
+        elif kind in LEAVES:
+            continue
+        elif isinstance(item, tuple | list):
             _collect(item, found)
-
-
-_LEAVES: Final = frozenset((int, float, bool, str, type(None), type(...), np.ndarray))
-"""Types of which nothing is inside."""
+        elif isinstance(item, Mapping):
+            _collect(item.values(), found)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import pytest
 
+from benchmarks.first_call import STAGES
+from benchmarks.fresh import output
 from benchmarks.libraries import BY_HAND, GRADSPEC, LIBRARIES, Library, as_arrays
 from benchmarks.race import Effort, Racer, race
 from benchmarks.turn import turn, warm_up
@@ -123,3 +128,13 @@ def test_a_turn_measures_as_long_as_it_is_told() -> None:
     times = turn(counted, batch, 0.02)
     assert perf_counter() - start > 0.02
     assert len(calls) == batch * (len(times) + 1)  # the first batch only fills the caches
+
+
+def test_stages_of_a_first_call_are_parts_of_it(tmp_path: Path) -> None:
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
+    command = ("-m", "benchmarks.first_call", "--turn", "mlp-3-4-5-2", "--stages")
+    turns = [json.loads(output(*command, environment=environment)) for _ in range(2)]
+    assert all(each[stage] > 0 for stage in ("capture", "engine", "key", "run") for each in turns)
+    built = {"optimise", "lower", "text", "build"}
+    assert [{stage for stage in built if each[stage]} for each in turns] == [built, set()]
+    assert all(sum(each[stage] for stage in STAGES) < each["processor"] for each in turns)

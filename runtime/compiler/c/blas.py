@@ -9,13 +9,12 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -25,8 +24,7 @@ _INTEGERS: Final = {"64_": "int64_t", "": "int"}
 """The C type of a library's integers, by what its names end in."""
 
 
-@dataclass(frozen=True)
-class Library:
+class Library(NamedTuple):
     """Find the BLAS routines that programs call."""
 
     pointers: dict[str, int]
@@ -45,12 +43,13 @@ def library() -> Library | None:
 def of_numpy() -> Library | None:
     """Return the library of NumPy's wheel; None where NumPy has another one, or none."""
     for path in _libraries_of(np):
+        library = ctypes.CDLL(str(path))  # which NumPy has loaded before
         for suffix, integer in _INTEGERS.items():
             names = (*ROUTINES, *LAPACK_ROUTINES)
-            found = {name: _symbol(path, f"scipy_{name}_{suffix}") for name in names}
+            found = {name: _symbol(library, f"scipy_{name}_{suffix}") for name in names}
             if None not in found.values():
                 pointers = {name: address or 0 for name, address in found.items()}
-                return Library(pointers, integer, _thread_counts(path))
+                return Library(pointers, integer, _thread_counts(library))
     return None
 
 
@@ -67,7 +66,7 @@ def of_scipy() -> Library | None:
         for module, names in ((blas, ROUTINES), (lapack, LAPACK_ROUTINES))
         for name in names
     }
-    counts = map(_thread_counts, _libraries_of(scipy))
+    counts = (_thread_counts(ctypes.CDLL(str(path))) for path in _libraries_of(scipy))
     return Library(pointers, "int", next(filter(None, counts), None))
 
 
@@ -85,17 +84,16 @@ def _libraries_of(package: Any) -> Iterator[Path]:
         yield from sorted(folder.glob("*openblas*"))
 
 
-def _thread_counts(path: Path) -> tuple[int, int] | None:
+def _thread_counts(library: ctypes.CDLL) -> tuple[int, int] | None:
     for spelled in ("scipy_{}", "{}", "scipy_{}64_", "{}64_"):
-        get = _symbol(path, spelled.format("openblas_get_num_threads"))
-        set_ = _symbol(path, spelled.format("openblas_set_num_threads"))
+        get = _symbol(library, spelled.format("openblas_get_num_threads"))
+        set_ = _symbol(library, spelled.format("openblas_set_num_threads"))
         if get and set_:
             return get, set_
     return None
 
 
-def _symbol(path: Path, name: str) -> int | None:
-    library = ctypes.CDLL(str(path))  # which the package has loaded before
+def _symbol(library: ctypes.CDLL, name: str) -> int | None:
     if not hasattr(library, name):
         return None
     return ctypes.cast(getattr(library, name), ctypes.c_void_p).value

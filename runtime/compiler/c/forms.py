@@ -6,10 +6,9 @@ import ctypes
 import importlib.machinery
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,8 +21,7 @@ Layout: TypeAlias = tuple[Any, ...]
 """Slot, offset, bytes before and of the memory, whether it is a whole; dtype, shape, strides."""
 
 
-@dataclass(frozen=True)
-class Called:
+class Called(NamedTuple):
     """A stage that is no C: a step, and where its arrays lie."""
 
     step: Step
@@ -32,8 +30,7 @@ class Called:
     outs: tuple[Layout, ...]
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """A built program, but for its shared object."""
 
     slots: int

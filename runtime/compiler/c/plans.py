@@ -127,12 +127,17 @@ def _surroundings() -> tuple[str, ...]:
 @cache
 def _code() -> str:
     """Return which files of gradspec there are: as Python tells whether its bytecode fits them."""
-    root = Path(__file__).parents[2]
-    found = [str(root)]
-    for folder in _READ:
-        for path, _, names in os.walk(root / folder):
-            for name in names:
+    root = str(Path(__file__).parents[2])
+    found: list[str] = []
+    folders = [os.path.join(root, name) for name in _READ]
+    while folders:
+        folder = folders.pop()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
                 if name.endswith((".py", ".j2", ".c")):
-                    status = os.stat(os.path.join(path, name))
-                    found.append(f"{path} {name} {status.st_size} {status.st_mtime_ns}")
+                    status = entry.stat()
+                    found.append(f"{folder} {name} {status.st_size} {status.st_mtime_ns}")
+                elif entry.is_dir() and name != "__pycache__":
+                    folders.append(entry.path)
     return "\n".join(sorted(found))
