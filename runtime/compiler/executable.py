@@ -46,7 +46,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Outline:
-    """What has to be known of a program to call it, besides the trace and what was built."""
+    """Summary of a program: what a call of it needs besides the trace and what was built."""
 
     has_steps: bool
     is_random: bool

@@ -16,7 +16,7 @@ from ...core.random_generator import Generator
 from ..program import Loop, Program, Step, Value
 
 Plain: TypeAlias = Any
-"""What JSON can hold."""
+"""Data that JSON can hold."""
 
 
 class UnknownTypeError(TypeError):
