@@ -74,9 +74,10 @@ def _tried(spec: OpSpec, cases: list[Case], symbolic: list[Case]) -> dict[str, s
     A rule that fits few calls may do so by chance.
     """
     wrong: set[str] = set()
+    known: dict[str, set[int]] = {}
     further = list(further_cases(spec))
     while True:
-        chosen = _chosen(spec, cases, symbolic, wrong)
+        chosen = _chosen(spec, cases, symbolic, wrong, known)
         refuted = {text for text in chosen if any(_is_wrong(text, case) for case in further)}
         if not refuted:
             return chosen
@@ -84,14 +85,23 @@ def _tried(spec: OpSpec, cases: list[Case], symbolic: list[Case]) -> dict[str, s
 
 
 def _chosen(
-    spec: OpSpec, cases: list[Case], symbolic: list[Case], wrong: set[str]
+    spec: OpSpec,
+    cases: list[Case],
+    symbolic: list[Case],
+    wrong: set[str],
+    known: dict[str, set[int]],
 ) -> dict[str, set[int]]:
-    """The rules that fit most calls, with the numbers of these, but for those known as `wrong`."""
+    """The rules that fit most calls, with the numbers of these, but for those known as `wrong`.
+
+    What each fits is `known` from the round before, if there was one.
+    """
     found: dict[str, set[int]] = {}
     for text in candidates(spec):
         if text in wrong:
             continue
-        if fits := _fitting(text, cases, symbolic):
+        if text not in known:
+            known[text] = _fitting(text, cases, symbolic)
+        if fits := known[text]:
             found[text] = fits
             if len(fits) == len(cases):
                 return {text: fits}
@@ -99,7 +109,9 @@ def _chosen(
     fitting = set().union(*chosen.values())
     if len(fitting) > _ENOUGH * len(cases) or not has_formula(spec) or FORMULA in wrong:
         return chosen
-    fits = _fitting(FORMULA, cases, symbolic)
+    if FORMULA not in known:
+        known[FORMULA] = _fitting(FORMULA, cases, symbolic)
+    fits = known[FORMULA]
     return _best(chosen, set(range(len(cases))), 2) | ({FORMULA: fits} if fits else {})
 
 

@@ -30,7 +30,7 @@ from .measures import (
     pairing,
     to_single,
 )
-from .own_kernels import check_own_kernels
+from .own_kernels import check_own_kernels, check_own_kernels_at_nan
 from .parts import check_parts
 from .roots import takes_root_of_zero
 from .second_derivatives import CallWithSecondDerivatives
@@ -94,6 +94,8 @@ class Judge(CallWithSecondDerivatives):
         check_unchanging(self, middle)
         if self.is_usual:
             check_own_kernels(self, middle)
+        else:
+            check_own_kernels_at_nan(self, middle)
         if not (self.leaves and self.names):
             return self.checked
         self.gradients = self._vjp(self.leaves, self.weights)
@@ -111,7 +113,9 @@ class Judge(CallWithSecondDerivatives):
             self._finely()
             self._parts()
         self._subsets()
-        if self.is_usual and not self.has_factors and not self.spec.is_private:
+        if (self.is_usual or self._tells_dtypes_apart) and not (
+            self.has_factors or self.spec.is_private
+        ):
             try:
                 self._other_dtypes()
             except Mismatch:
@@ -357,9 +361,16 @@ class Judge(CallWithSecondDerivatives):
             values = self._moved({leaf: to_single(self.at(leaf)) for leaf in chosen})
             is_meant = chosen == every or {name for name, _ in floats} <= set(self.spec.promotes)
             self._in_other_dtypes(values, self.gradients, "in single precision", is_meant)
+        if not self.is_usual:
+            return
         may_mix = {name for name, _ in floats} <= set(self.spec.promotes)
         for chosen, is_alone in self._beside_others(floats):
             self._with_integers(chosen, may_mix, is_alone)
+
+    @property
+    def _tells_dtypes_apart(self) -> bool:
+        """Return whether a special point may be one in a single dtype, of numbers that it holds."""
+        return self.single_tolerance < SINGLE_TOLERANCE and not self._may_overflow()
 
     def _beside_others(self, floats: list[Leaf]) -> Iterator[tuple[list[Leaf], bool]]:
         """Each argument alone, those of one dtype together; and all but these."""
@@ -462,10 +473,11 @@ class Judge(CallWithSecondDerivatives):
         if tangents is not None:
             self._transposed(again, found, weights, (direction, tangents), how)
         # What cancels leaves the rounding of terms that are as large as other gradients.
+        most = HUGE if self.single_tolerance == SINGLE_TOLERANCE else SINGULAR
         sizes = [np.abs(gradient).max(initial=0) for gradient in gradients.values()]
-        floor = 1e-3 * max([1.0, *(size for size in sizes if size <= HUGE)])
+        floor = 1e-3 * max([1.0, *(size for size in sizes if size <= most)])
         for leaf, gradient in found.items():
-            if leaf in gradients and np.abs(gradients[leaf]).max(initial=0) <= HUGE:
+            if leaf in gradients and np.abs(gradients[leaf]).max(initial=0) <= most:
                 label, slack = f"VJP of {leaf[0]} {how}", self.single_tolerance
                 self._equal(gradient, gradients[leaf], label, leaf[0], slack, floor)
 

@@ -24,6 +24,10 @@ def check_memory(spec: OpSpec, values: dict[str, Any], outputs: dict[str, Array]
     if viewed is not None:
         _check_views(viewed, values, outputs)
         return
+    for name, output in outputs.items():
+        if not output.flags.writeable:
+            text = "cannot be written into, as an op in place would: copy it"
+            raise Mismatch(name, "forward", text)
     arguments = [array for value in values.values() for array in _arrays(value)]
     for name, output in outputs.items():
         if any(np.shares_memory(output, array) for array in arguments):

@@ -1,7 +1,8 @@
 """Whole numbers and masks of a call in other dtypes: what an op takes, its rules have to take.
 
-Indices may have 32 bits, in which a product wraps around early, and masks may be counts, of which
-`mask == 1` and `~mask` say something else than of flags.
+Indices may have 32 bits, in which a product wraps around early, or be bytes, which a difference
+takes below zero, and masks may be counts, of which `mask == 1` and `~mask` say something else than
+of flags.
 """
 
 from __future__ import annotations
@@ -44,16 +45,27 @@ def check_other_data(judge: Judge) -> None:
 
 
 def _with_other_data(values: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The arguments with one array of whole numbers or flags in another dtype, and how that is."""
+    """The arguments with one array of whole numbers or flags in another dtype, and how that is.
+
+    Then with all of them that can be of that dtype: what is left of two kinds wraps around later.
+    """
+    together: dict[str, dict[str, Array]] = {}
     for name, value in values.items():
         if isinstance(value, np.ndarray) and 0 < value.size <= MOST_DATA:
             for word, other in _others(value):
+                together.setdefault(word, {})[name] = other
                 yield f"with {word} for {name}", values | {name: other}
+    for word, others in together.items():
+        if len(others) > 1:
+            yield f"with {word} for {' and '.join(others)}", values | others
 
 
 def _others(data: Array) -> Iterator[tuple[str, Array]]:
     if data.dtype == np.int64:
         yield "whole numbers of 32 bits", data.astype(np.int32)
+        for word, dtype in (("bytes", np.uint8), ("signed bytes", np.int8)):
+            if (data == data.astype(dtype)).all():
+                yield word, data.astype(dtype)
     elif data.dtype == np.bool_:
         yield "whole numbers", data.astype(np.int64)
         places = np.arange(1, data.size + 1).reshape(data.shape)

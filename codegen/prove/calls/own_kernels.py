@@ -119,6 +119,31 @@ def check_own_kernels(call: CallWithNumbers, middle: dict[str, Array]) -> None:
         _check_whole_numbers(call)
 
 
+def check_own_kernels_at_nan(call: CallWithNumbers, middle: dict[str, Array]) -> None:
+    """Look for numbers where an argument is nan, and the definition is for that reason.
+
+    Of an infinite argument the definition may be nan, where a kernel knows the limit.
+    """
+    spec = call.spec
+    if spec.kernel is None or _module(spec) is None or not _has_nan_alone(call.values):
+        return
+    try:
+        with np.errstate(all="ignore"):
+            definition = evaluate_definition(spec, call.values)
+    except Exception:
+        return
+    for name, wanted in definition.items():
+        if wanted.dtype.kind in "fc" and (np.isnan(wanted) & ~np.isnan(middle[name])).any():
+            text = f"is {short(middle[name])}, and of the definition {short(wanted)}"
+            raise Mismatch(f"kernel of {name}", "kernel", text)
+
+
+def _has_nan_alone(values: dict[str, Any]) -> bool:
+    """Return whether an element of the tensors is nan, and none infinite."""
+    floats = [v for v in values.values() if isinstance(v, np.ndarray) and v.dtype.kind in "fc"]
+    return any(np.isnan(v).any() for v in floats) and not any(np.isinf(v).any() for v in floats)
+
+
 def _check_halves(call: CallWithNumbers, middle: dict[str, Array]) -> None:
     """Compare the values in half precision, where no number of the call is large."""
     found = _outputs(call, lambda array: array.astype(np.float16))

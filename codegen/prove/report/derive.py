@@ -196,6 +196,10 @@ def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:
     """The derivative, written in several ways."""
     if isinstance(derivative, sympy.Piecewise):
         return [_by_pieces(forward, _by_intervals(derivative, x), x)]
+    if (apart := _through_tie(derivative, x)) is not None:
+        forms = (form for side, _ in apart.args for form in _candidates(x, side, x))
+        whole = [form for form in forms if _is_everywhere(form, apart)]
+        return whole or [_by_pieces(forward, apart, x)]
     found = [derivative]
     try:
         with time_limit(SHORTENING_SECONDS):
@@ -285,6 +289,43 @@ def _from_sides(derivative: sympy.Piecewise, x: sympy.Symbol) -> sympy.Piecewise
             raise NotSymbolic("one of its pieces bends where they meet")
     pieces = [(value, x <= point) for value, point in zip(values, points, strict=False)]
     return sympy.Piecewise(*pieces, (values[-1], True), evaluate=False)
+
+
+def _through_tie(derivative: Expr, x: sympy.Symbol) -> sympy.Piecewise | None:
+    """Pieces of a derivative whose slopes at a tie are not those of its magnitudes and signs there.
+
+    So `abs(x - y) + log1p(exp(-2 * abs(x - y)))` has slopes of every order where `x == y`. None if
+    there is no such tie, or the slopes of both sides differ.
+    """
+    bends = {part.args[0] for part in derivative.atoms(sympy.Abs, sympy.sign) if part.has(x)}
+    ties = {_border(sympy.Gt(bend, 0, evaluate=False), x) for bend in bends}
+    if len(ties) != 1 or None in ties:
+        return None
+    (tie,) = ties
+    apart = sympy.piecewise_fold(
+        derivative.replace(lambda part: isinstance(part, sympy.Abs | sympy.sign), _from_side)
+    )
+    before, after = (_piece(apart, x, tie + step) for step in (-1, 1))
+    if S.NaN in (before, after):
+        return None
+    at_tie, is_right = derivative, True
+    for order in range(_ORDERS_AT_TIE):
+        sides = [sympy.diff(side, x, order).subs(x, tie) for side in (before, after)]
+        if not all(side.is_finite for side in sides) or sympy.simplify(sides[0] - sides[1]) != 0:
+            return None
+        is_right &= sympy.simplify(at_tie.subs(x, tie) - sides[0]) == 0
+        at_tie = at_tie.diff(x).replace(sympy.DiracDelta, lambda *_: S.Zero)
+    return None if is_right else sympy.Piecewise((before, x <= tie), (after, True), evaluate=False)
+
+
+def _is_everywhere(form: Expr, apart: sympy.Piecewise) -> bool:
+    """Return whether a form of one side is the other as well, and overflows on neither."""
+    differences = ((form - side).rewrite(sympy.exp) for side, _ in apart.args)
+    return not form.has(sympy.exp) and all(is_rationally_zero(each) for each in differences)
+
+
+_ORDERS_AT_TIE = 3
+"""The derivative and its slopes that have to be the same on both sides of a tie."""
 
 
 def _from_side(part: Expr) -> Expr:

@@ -49,10 +49,12 @@ class _Exact:
     __slots__ = ()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Arrays of floats meet a plain number, and so keep their dtype."""
-        if any(getattr(getattr(x, "dtype", None), "kind", "") == "O" for x in inputs):
-            return NotImplemented
-        return getattr(ufunc, method)(*map(as_plain, inputs), **options)
+        """Arrays of floats meet a plain number, and so keep their dtype; objects meet this one."""
+        objects = [x for x in inputs if getattr(getattr(x, "dtype", None), "kind", "") == "O"]
+        if any(type(x) is not np.ndarray for x in objects):
+            return NotImplemented  # an array of symbols knows how
+        numbers = map(_as_object if objects else as_plain, inputs)
+        return getattr(ufunc, method)(*numbers, **options)
 
 
 class ExactConstant(_Exact, float):
@@ -126,6 +128,11 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, ExactInteger):
         return int(value)
     return float(value) if isinstance(value, ExactConstant) else value
+
+
+def _as_object(value: Any) -> Any:
+    """An exact number as an array of one object, with which NumPy's loops compute as they are."""
+    return np.array(value, dtype=object) if isinstance(value, _Exact) else value
 
 
 def _operator(combine: Callable[..., sympy.Expr]) -> Callable[..., Any]:
