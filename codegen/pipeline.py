@@ -282,6 +282,8 @@ def _has_changed(target: Target) -> bool:
         return False
     folder = target.spec.parent
     try:
+        if not target.lock.exists():  # nothing is proved
+            return True
         proved = target.lock.stat().st_mtime
         specs = (target.spec, *folder.glob("*.yaml"), *folder.glob("*/*.yaml"))
         return any(file.stat().st_mtime > proved for file in specs)
