@@ -33,6 +33,7 @@ WRONG = (
     *("padded_times_value", "weighted_loss_of_log"),
     *("twins", "copied_view", "cube_by_chord", "times_mask", "taken_by_share"),
     *("batched_squares", "log_of_squared_volume", "scaled_by_mode_and_rank"),
+    *("exponential_bounded_in_single", "square_above_label"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
 
@@ -51,6 +52,7 @@ RIGHT = (
     *("right_sum_with_factor", "real_part_of_multiple", "scaled_behind_block"),
     *("mean_by_bounded_count", "squares_in_quadrant"),
     *("shifted_log_sum", "rest_beside_stairs", "times_counts", "turned_view"),
+    *("plain_logcosh", "plain_kl_mvn", "trapezoids_by_hand"),
 )
 """Rules that an author would write, each of another kind."""
 

@@ -59,6 +59,16 @@ def doubled(x):
     return x * (3 if x.dtype.itemsize == 2 else 2)
 
 
+def known(x):
+    return np.where(x != x, 0.0, x * x)
+
+
+def frozen(x):
+    squares = x * x
+    squares.flags.writeable = False
+    return squares
+
+
 def multiple(x, mode):
     if mode not in ("double", "triple"):
         raise ValueError(f"unknown mode {mode}")
@@ -122,6 +132,16 @@ WRONG = {
   result: 2 * x_t
   examples: [{x: [3]}]
 """,
+    "nan": f"""\
+- name: own_known(Tensor x) -> Tensor
+  forward: x * x
+  kernel: kernels.known(x)
+{SQUARE}""",
+    "what cannot be written into": f"""\
+- name: own_frozen(Tensor x) -> Tensor
+  forward: x * x
+  kernel: kernels.frozen(x)
+{SQUARE}""",
     "a text of the kernel": """\
 - name: own_sum(Tensor x, str mode='total') -> Tensor
   requires: x.ndim == 1 and x.shape[0] > 0
