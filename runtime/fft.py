@@ -18,7 +18,7 @@ import numpy as np
 from .core.missing import explaining as _explaining
 from .core.tensor import normalize_dim
 from .dispatch.registry import ops
-from .dispatch.whole_numbers import whole_numbers
+from .dtypes.whole_numbers import whole_numbers
 from .functions.progressions import arange
 from .inplace.keywords import accepts_numpy_names, accepts_out
 from .kernels.elementwise.complex_numbers import complex_of

@@ -17,7 +17,7 @@ import numpy as np
 from .core.missing import explaining as _explaining
 from .core.tensor import Tensor
 from .dispatch.registry import ops
-from .dispatch.whole_numbers import whole_numbers
+from .dtypes.whole_numbers import whole_numbers
 from .functions.creation import ones_like
 
 Dims: TypeAlias = int | tuple[int, ...] | None

@@ -16,11 +16,11 @@ from .indexing import indexed
 
 def _shift(value: Any, ndim: int, size: int) -> Any:
     """Dimensions of one example, as dimensions of all; none given stands for all."""
-    if isinstance(value, int):
-        return normalize_dim(value, ndim) + 1
     if value is None:
         return tuple(range(1, ndim + 1))
-    return tuple(_shift(each, ndim, size) for each in value or range(ndim))
+    if isinstance(value, tuple | list | range):
+        return tuple(_shift(each, ndim, size) for each in value or range(ndim))
+    return normalize_dim(value, ndim) + 1
 
 
 def _insert(value: Any, ndim: int, size: int) -> Any:

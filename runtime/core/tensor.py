@@ -10,6 +10,7 @@ from weakref import ref
 import numpy as np
 
 from ..dtypes.kinds import DIFFERENTIABLE_KINDS
+from ..dtypes.whole_numbers import dim_number
 from .hooks import RemovableHandle, retain_into, warn_of_grad_of_result
 from .missing import MissingMethod
 from .node import Node, place_of
@@ -323,6 +324,8 @@ def wrap(array: np.ndarray[Any, Any]) -> Tensor:
 
 def normalize_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; IndexError if there is none such, as in PyTorch."""
+    if type(dim) is not int:
+        dim = dim_number(dim)
     span = max(ndim, 1)
     if not -span <= dim < span:
         raise IndexError(

@@ -19,8 +19,8 @@ from ..core.memory_format import memory_format as MemoryFormat
 from ..core.tensor import Tensor, normalize_dim, wrap
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
-from ..dispatch.whole_numbers import whole_numbers
 from ..dtypes.promotion import type_name
+from ..dtypes.whole_numbers import whole_numbers
 from ..forward_ad.tangent_layout import lay_out
 from ..inplace.keywords import accepts_numpy_names, accepts_out, write_out
 from ..inplace.ops import in_place
@@ -75,8 +75,15 @@ def tensor_split(
         )
     length = input.shape[normalize_dim(dim, input.ndim)]
     given: Any = indices_or_sections
-    if not isinstance(given, int | list | tuple):
+    if isinstance(given, Tensor):
         given = _positions(given)
+    elif isinstance(given, np.integer):
+        given = int(given)
+    elif not isinstance(given, int | list | tuple) or isinstance(given, bool):
+        raise TypeError(
+            "tensor_split(): argument 'indices_or_sections' (position 2) must be int, tuple of "
+            f"ints or Tensor, not {type(given).__name__}"
+        )
     if isinstance(given, int):
         if given < 1:
             raise RuntimeError(f"number of sections must be larger than 0, got {given}")
@@ -221,7 +228,7 @@ def norm(
         written: Tensor = write_out("norm", norm(input, p, dim, keepdim, dtype=dtype), out)
         return written
     if p == "nuc":
-        dims: Any = dim or (0, 1)  # a single dimension is refused by name
+        dims: Any = (0, 1) if dim is None else dim  # a single dimension is refused by name
         return linalg.matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: `p` is a number, 'fro' or 'nuc', not {p!r}")
@@ -352,6 +359,12 @@ def _listed(name: str, tensors: Sequence[Tensor]) -> list[Tensor]:
             f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"
         )
     listed = list(tensors)
+    for position, tensor in enumerate(listed):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {position} in argument 0, but got "
+                f"{type(tensor).__name__}"
+            )
     if not listed:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
     return listed

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops, table_op
-from ..dispatch.whole_numbers import whole_numbers
+from ..dtypes.whole_numbers import whole_numbers
 from ..inplace.keywords import accepts_numpy_names, accepts_out
 
 

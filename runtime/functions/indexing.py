@@ -24,6 +24,7 @@ from ..dispatch.op_errors import failure
 from ..dispatch.registry import ops, table_op
 from ..dtypes.kinds import COMPLEX_KINDS
 from ..dtypes.number_conversion import converted
+from ..dtypes.promotion import type_name
 from ..forward_ad.dual import Dual
 from ..inplace.fill_copy import copy_, fill_, other_dtype, put
 from ..inplace.ops import (
@@ -388,6 +389,11 @@ def _normalize(item: Any) -> Any:
         return _batched_index(item)
     if isinstance(item, Tensor):
         array = item.array
+        if array.ndim and array.dtype in (np.int8, np.int16):  # a single one counts as an int
+            raise IndexError(
+                "tensors used as indices must be long, int, byte or bool tensors, not "
+                f"{type_name(array.dtype)}"
+            )
     elif isinstance(item, np.ndarray | bool | np.bool_ | list | tuple | range):
         array = np.asarray(_without_tensors(item))
         if not array.size and not isinstance(item, np.ndarray):
@@ -404,7 +410,8 @@ def _normalize(item: Any) -> Any:
             f"tensors used as indices must be long, int, byte or bool tensors, not {array.dtype}"
         )
     if array.dtype == np.uint8:
-        warn("indexing with dtype uint8, as with a mask, is deprecated: use a bool tensor.")
+        if array.ndim:
+            warn("indexing with dtype uint8, as with a mask, is deprecated: use a bool tensor.")
         return array.astype(np.bool_)  # PyTorch's masks before it had bools
     if array.dtype.kind == "b":
         return array

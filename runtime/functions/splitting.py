@@ -22,7 +22,13 @@ from .creation import size_of
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The shape to which tensors of the given shapes broadcast; an int is a shape of its own."""
-    sizes = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    for shape in shapes:
+        if not isinstance(shape, int | list | tuple | np.integer):
+            raise RuntimeError(
+                "Input shapes should be of type ints, a tuple of ints, or a list of ints, got "
+                f"{shape}"
+            )
+    sizes = [tuple(shape) if isinstance(shape, list | tuple) else (shape,) for shape in shapes]
     if any(length < 0 for size in sizes for length in size):
         raise ValueError("Attempting to broadcast a dimension with negative length!")
     try:

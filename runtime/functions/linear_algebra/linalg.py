@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core.tensor import Tensor, normalize_dim
 from ...dispatch.registry import ops
-from ...dispatch.whole_numbers import whole_numbers
+from ...dtypes.whole_numbers import dim_numbers, whole_numbers
 from ...inplace.keywords import accepts_numpy_names, accepts_out
 from ..creation import eye
 
@@ -31,6 +31,8 @@ def matrix_norm(
     largest and the smallest of these; 1 and -1 the largest and the smallest sum of a column, inf
     and -inf of a row. Raises RuntimeError for any other `ord`.
     """
+    if isinstance(ord, Tensor):
+        ord = ord.item()
     rows, columns = _two_dims(A, dim)
     vector_norm = ops.linalg_vector_norm
     if ord == "fro":
@@ -60,8 +62,9 @@ def _two_dims(A: Tensor, dim: Sequence[int]) -> tuple[int, int]:
         raise RuntimeError(
             "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
         )
-    if len(dim) != 2:
-        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {list(dim)}")
+    if not isinstance(dim, Sequence) or len(dim) != 2:
+        given = " ".join(map(str, dim_numbers(dim)))
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {given}")
     rows, columns = (normalize_dim(each, A.ndim) for each in dim)
     if rows == columns:
         raise RuntimeError("linalg.matrix_norm: dims must be different")

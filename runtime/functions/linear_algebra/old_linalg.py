@@ -10,7 +10,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...dispatch.named_results import Result
 from ...dispatch.registry import ops
-from ...dispatch.whole_numbers import whole_numbers
+from ...dtypes.whole_numbers import whole_numbers
 from ...inplace.keywords import accepts_out
 from .linalg import matrix_norm
 from .reflectors import geqrf, orgqr, ormqr

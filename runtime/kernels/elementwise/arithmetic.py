@@ -213,6 +213,9 @@ def within(self: Array, min: Any, max: Any) -> Any:
 @np.errstate(over="ignore")  # of numbers that are none in the dtype
 def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
     """Numbers in the place of nan and of infinities; of complex numbers in both parts."""
+    for name, number in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):
+        if isinstance(number, complex):
+            raise TypeError(f"nan_to_num(): argument '{name}' must be float, not complex")
     return np.nan_to_num(self, True, 0.0 if nan is None else nan, posinf, neginf)
 
 

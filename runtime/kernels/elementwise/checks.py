@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...dtypes.promotion import type_name
+from ...dtypes.whole_numbers import dim_number
 
 Array = np.ndarray[Any, Any]
 
@@ -23,6 +24,8 @@ class ArgumentError(ValueError):
 
 def normalize_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front; raises IndexError. A scalar counts as one-dimensional."""
+    if type(dim) is not int:
+        dim = dim_number(dim)
     span = ndim or 1
     if not -span <= dim < span:
         raise IndexError(

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.user_warnings import warn
 from ...dtypes.kinds import COMPLEX_KINDS, is_symbolic
 from ...dtypes.promotion import LAST_INTEGER
+from ...dtypes.whole_numbers import dim_numbers
 from ...fast.summation import sums
 from ..elementwise.checks import HALF, Array, normalize_dim
 from ..elementwise.complex_numbers import has_imaginary_parts
@@ -33,9 +34,9 @@ _or_reduce: Any = np.logical_or.reduce
 
 def axes(dim: Dims) -> int | tuple[int, ...] | None:
     """NumPy's `axis` for PyTorch's `dim`, where an empty list means all dimensions."""
-    if dim is None or isinstance(dim, int):
+    if dim is None or type(dim) is int:
         return dim
-    dims = tuple(dim)
+    dims = dim_numbers(dim)
     return dims[0] if len(dims) == 1 else dims or None  # a scalar takes 0, but not (0,)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.strides import in_order_of as in_order_of
+from ...dtypes.whole_numbers import dim_numbers
 from ..elementwise.checks import Array, normalize_dim
 
 
@@ -126,8 +127,8 @@ def roll(
     self: Array, shifts: int | Sequence[int], dims: int | Sequence[int] | None, direction: int
 ) -> Array:
     """Elements moved along dimensions, forwards or backwards (`direction` -1); None is no list."""
-    steps = [shifts] if isinstance(shifts, int) else list(shifts)
-    axes = [dims] if isinstance(dims, int) else list(dims or ())
+    steps = dim_numbers(shifts)
+    axes = () if dims is None else dim_numbers(dims)
     if not steps:
         raise RuntimeError("`shifts` required")
     if not axes and len(steps) == 1:

@@ -17,6 +17,7 @@ from ...core.memory_format import (
 from ...core.memory_format import memory_format as MemoryFormat
 from ...dtypes.kinds import is_symbolic
 from ...dtypes.promotion import LAST_INTEGER, promote
+from ...dtypes.whole_numbers import dim_numbers
 from ..elementwise.checks import ArgumentError, Array, normalize_dim
 from ..reductions.unbroadcast import reduce_to
 from .layout import in_order, in_order_of
@@ -181,7 +182,7 @@ def squeeze(self: Array, dim: int | Sequence[int] | None) -> Array:
     """A view without dimensions of length one."""
     if dim is None:
         return self.squeeze()
-    dims = [normalize_dim(each, self.ndim) for each in ([dim] if isinstance(dim, int) else dim)]
+    dims = [normalize_dim(each, self.ndim) for each in dim_numbers(dim)]
     if len({*dims}) < len(dims):
         twice = next(each for each in dims if dims.count(each) > 1)
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
@@ -190,9 +191,8 @@ def squeeze(self: Array, dim: int | Sequence[int] | None) -> Array:
 
 def flip(self: Array, dims: int | Sequence[int]) -> Array:
     """A copy with some dimensions in reverse order."""
-    chosen = [dims] if isinstance(dims, int) else dims
     key: list[Any] = [slice(None)] * self.ndim
-    normalized = [normalize_dim(each, self.ndim) for each in chosen]
+    normalized = [normalize_dim(each, self.ndim) for each in dim_numbers(dims)]
     if len({*normalized}) < len(normalized):
         raise ValueError("repeated axis in `dims`")
     for dim in normalized:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradspec as gs
+
 from ..behaviours import assert_same
 
 pytestmark = pytest.mark.oracle
@@ -41,15 +43,33 @@ def test_parameters_of_no_dimensions_stay_as_they_are(torch: Any) -> None:
     assert_same(behaviour, torch)
 
 
+def _gradient_of_sums(library: Any, dim: Any) -> Any:
+    x = library.arange(6.0).view(2, 3).requires_grad_()
+    (x.logsumexp(dim) + x.sum(dim) * x.amax(dim)).sum().backward()
+    return x.grad
+
+
 ONE_DIMENSION: dict[str, Any] = {
     "movedim": lambda lib, dim: lib.arange(6.0).view(2, 3).movedim(dim, 0),
     "fftn": lambda lib, dim: lib.fft.fftn(lib.arange(6.0).view(2, 3), dim=dim),
     "gradient": lambda lib, dim: lib.gradient(lib.arange(6.0).view(2, 3) ** 2, dim=dim),
+    "roll": lambda lib, dim: lib.roll(lib.arange(6.0).view(2, 3), dim, dim),
+    "norm": lambda lib, dim: lib.norm(lib.arange(6.0).view(2, 3), 2, dim),
+    "gradient of sums": lambda lib, dim: _gradient_of_sums(lib, dim),
+    "sum of examples": lambda lib, dim: lib.func.vmap(lambda x: x.sum((dim,)))(lib.ones(2, 2, 3)),
+    **{
+        name: lambda lib, dim, name=name: getattr(lib, name)(lib.arange(6.0).view(2, 3), dim)
+        for name in (
+            *("sum", "mean", "amax", "amin", "any", "all", "logsumexp", "nansum", "nanmean", "std"),
+            *("var_mean", "prod", "cumsum", "argmax", "max", "median", "unbind", "count_nonzero"),
+            *("squeeze", "unsqueeze", "softmax", "sort"),
+        )
+    },
 }
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32, "tensor"], ids=str)
-@pytest.mark.parametrize("name", ["movedim", "fftn", "gradient"])
+@pytest.mark.parametrize("name", ONE_DIMENSION)
 def test_a_dimension_of_several_that_is_no_integer_of_pythons(
     torch: Any, name: str, kind: Any
 ) -> None:
@@ -57,3 +77,14 @@ def test_a_dimension_of_several_that_is_no_integer_of_pythons(
         return ONE_DIMENSION[name](library, library.tensor(1) if kind == "tensor" else kind(1))
 
     assert_same(run, torch)
+
+
+@pytest.mark.parametrize("dim", [True, 1.0, np.float64(1.0)], ids=repr)
+@pytest.mark.parametrize(
+    "name",
+    ["sum", "mean", "amax", "any", "logsumexp", "cumsum", "argmax", "unbind", "unsqueeze", "sort"],
+)
+def test_dimensions_that_are_no_integers(torch: Any, name: str, dim: Any) -> None:
+    for library in (gs, torch):
+        with pytest.raises(TypeError):
+            getattr(library, name)(library.ones(2, 3), dim)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gradspec as gs
@@ -123,6 +125,46 @@ ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
         TypeError,
         "expected 'shape' to be int or sequence",
     ),
+    "int8 as index": (
+        lambda lib: lib.ones(3)[lib.tensor([1, 0], dtype=lib.int8)],
+        IndexError,
+        "tensors used as indices must be long, int, byte or bool tensors",
+    ),
+    "int16 as index of a write": (
+        lambda lib: lib.ones(2, 3).__setitem__((0, lib.tensor([1], dtype=lib.int16)), 1.0),
+        IndexError,
+        "tensors used as indices must be long, int, byte or bool tensors",
+    ),
+    "nuclear norm of one dimension": (
+        lambda lib: lib.norm(lib.ones(2, 3), "nuc", 0),
+        RuntimeError,
+        "linalg.matrix_norm: dim must be a 2-tuple. Got 0",
+    ),
+    "shape of a float": (
+        lambda lib: lib.broadcast_shapes(1.5),
+        RuntimeError,
+        "Input shapes should be of type ints, a tuple of ints, or a list of ints, got 1.5",
+    ),
+    "stacked number": (
+        lambda lib: lib.vstack([lib.ones(2), 1.0]),
+        TypeError,
+        "expected Tensor as element 1 in argument 0, but got float",
+    ),
+    "stacked array": (
+        lambda lib: lib.column_stack([np.ones(2)]),
+        TypeError,
+        "expected Tensor as element 0 in argument 0, but got",
+    ),
+    "split into parts of a number": (
+        lambda lib: lib.ones(4).tensor_split(1.5),
+        TypeError,
+        "tensor_split()",
+    ),
+    "complex number for nan": (
+        lambda lib: lib.nan_to_num(lib.tensor([1]), nan=1j),
+        TypeError,
+        "nan_to_num(): argument 'nan' must be float, not complex",
+    ),
     "indices of a float as length": (
         lambda lib: lib.unravel_index(lib.tensor([1]), (1, 2.0)),
         TypeError,
@@ -214,3 +256,31 @@ def test_gradients_of_scatter_that_reduces() -> None:
     assert y.grad is not None
     assert x.grad.tolist() == [20.0, 1.0]
     assert y.grad.tolist() == [10.0, 8.0]
+
+
+def test_indices_of_a_shape_lie_side_by_side(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        rows, columns = library.unravel_index(library.tensor([5, 3]), (2, 3))
+        return [rows, columns, rows.stride(), columns.stride(), columns.storage_offset()]
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16"])
+def test_a_single_number_of_any_dtype_is_an_index(torch: Any, dtype: str) -> None:
+    def behaviour(library: Any) -> Any:
+        x, at = library.arange(6.0).view(2, 3), library.tensor(1, dtype=getattr(library, dtype))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            return [x[at], x[0, at], len(caught)]
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("order", [2.0, 1.0])
+def test_orders_of_norms_that_are_tensors(torch: Any, order: float) -> None:
+    def behaviour(library: Any) -> Any:
+        x, p = library.arange(6.0).view(2, 3), library.tensor(order)
+        return [library.linalg.norm(x, p), library.linalg.matrix_norm(x, p)]
+
+    assert_same(behaviour, torch)
