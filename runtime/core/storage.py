@@ -6,7 +6,7 @@ makes one; every further view shares it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
 import numpy as np
@@ -30,13 +30,17 @@ class Alias:
     """The record that a tensor shares with its views and with what was detached from it."""
 
     __slots__ = (
-        *("_sweep_at", "creator", "detached", "outlived", "savers"),
+        *("_sweep_at", "creator", "detached", "memory", "outlived", "savers"),
         *("version", "views", "written_over"),
     )
 
     detached: int
     """The number of changes counted in `version` that were not writes but a `detach_`: a node that
     saved the tensor before does not know any more where it came from. Not set before the first."""
+
+    memory: np.ndarray[Any, Any]
+    """The whole array of which a view was detached, so that places in it can be counted from its
+    beginning. Not set before, nor for a base that was given other memory since."""
 
     written_over: int
     """The number of views, which are in the order of creation, that are older than the last write;
@@ -150,7 +154,21 @@ def view_kind(tensor: Tensor) -> str | None:
 
 def share_memory(tensor: Tensor, other: Tensor) -> None:
     """`other` shares the memory of `tensor`, but is no view: it has a history of its own."""
-    other.alias = own_alias(tensor)
+    alias = other.alias = own_alias(tensor)
+    base = base_of(tensor)
+    if base is not None and alias is not INFERENCE_ALIAS and not hasattr(alias, "memory"):
+        alias.memory = base.array
+
+
+def place_like(tensor: Tensor, other: Tensor) -> None:
+    """Tell `other`, whose writes are its own, where its memory is if `tensor` is only a part."""
+    base = base_of(tensor)
+    whole = getattr(tensor.alias, "memory", None)
+    if base is not None and whole is None:
+        whole = base.array
+    if whole is not None:
+        other.alias = Alias(None)
+        other.alias.memory = whole
 
 
 def share_alias(base: Tensor, view: Tensor) -> None:

@@ -14,7 +14,7 @@ from ..dtypes.whole_numbers import dim_number
 from .hooks import RemovableHandle, retain_into, warn_of_grad_of_result
 from .missing import MissingMethod
 from .node import Node, place_of
-from .storage import INFERENCE_ALIAS, Alias, base_of, share_memory
+from .storage import INFERENCE_ALIAS, Alias, base_of, place_like, share_memory
 from .storage import share_alias as share_alias
 from .storage import share_alias_with_all as share_alias_with_all
 
@@ -225,7 +225,9 @@ class Tensor(TensorMethods):
     @property
     def data(self) -> Tensor:
         """The values on the same memory, of which no version counts; assigning replaces it."""
-        return wrap(self.array)
+        out = wrap(self.array)
+        place_like(self, out)
+        return out
 
     @data.setter
     def data(self, value: Tensor) -> None:

@@ -20,7 +20,7 @@ def storage_offset(input: Tensor) -> int:
     while isinstance(input, Batched):
         input = input.physical
     first = input.array.__array_interface__["data"][0]
-    lowest, _ = _span(_base(input))
+    lowest, _ = _span(_memory(input))
     return int((first - lowest) // max(input.array.itemsize, 1))
 
 
@@ -109,30 +109,17 @@ def _places(
     array = physical.array
     item = max(array.itemsize, 1)
     own = [step // item for step in array.strides[batches:]]
-    before = _elements_before(physical, needs_storage=offset is not None)
+    before = storage_offset(physical)
     shift = 0 if offset is None else offset - before
     if 0 not in size:
         _check_reach(physical, size, stride, before + shift, batches)
     return size, stride, shift, own
 
 
-def _elements_before(tensor: Tensor, *, needs_storage: bool) -> int:
-    array: Any = tensor.array
-    owner = array.base
-    if needs_storage and base_of(tensor) is None and tensor.alias is not None:
-        first = array.__array_interface__["data"][0]
-        if hasattr(owner, "__array_interface__") and _lowest(owner) != first:
-            raise RuntimeError(
-                "as_strided: the storage of what was detached from a view is not known: leave out "
-                "storage_offset, which counts from its beginning, or clone() the tensor before"
-            )
-    return storage_offset(tensor)
-
-
 def _check_reach(
     tensor: Tensor, size: list[int], stride: list[int], offset: int, batches: int
 ) -> None:
-    lowest, end = _span(_base(tensor))
+    lowest, end = _span(_memory(tensor))
     array = tensor.array
     item = max(array.itemsize, 1)
     reach = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
@@ -147,13 +134,15 @@ def _check_reach(
         )
 
 
-def _base(tensor: Tensor) -> Any:
+def _memory(tensor: Tensor) -> Any:
+    """Return the array that the storage of a tensor is: its base's, or what that is detached of."""
     base = base_of(tensor)
-    return (tensor if base is None else base).array
-
-
-def _lowest(array: Any) -> int:
-    return _span(array)[0]
+    array: Any = (tensor if base is None else base).array
+    whole = getattr(tensor.alias, "memory", None)
+    if whole is None:
+        return array
+    (lowest, end), (first, behind) = _span(whole), _span(array)
+    return whole if lowest <= first and behind <= end else array  # not where it was replaced
 
 
 def _span(array: Any) -> tuple[int, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -40,11 +42,35 @@ def test_no_foreign_memory(size: tuple[int], stride: tuple[int], offset: int) ->
         gs.zeros(4).as_strided(size, stride, offset)
 
 
-def test_a_detached_view_has_no_known_storage() -> None:
-    part = gs.arange(4)[1:].detach()
+DETACHED: dict[str, Callable[[gs.Tensor], gs.Tensor]] = {
+    "detach": lambda x: x.detach(),
+    "data": lambda x: x.data,
+    "dtype": lambda x: x.view(gs.int64),
+    "detached twice": lambda x: x.detach().detach(),
+    "data of data": lambda x: x.data.data,
+    "detached again": lambda x: x.detach()[:].detach(),
+}
+
+
+@pytest.mark.parametrize("name", DETACHED)
+def test_a_detached_view_knows_its_place_in_the_storage(name: str) -> None:
+    part = DETACHED[name](gs.arange(5)[1:])
+    assert part.storage_offset() == 1
+    assert part[2:].storage_offset() == 3
     assert part.as_strided((2,), (2,)).tolist() == [1, 3]
-    with pytest.raises(RuntimeError, match="storage of what was detached"):
-        part.as_strided((2,), (1,), 1)
+    assert part.as_strided((2,), (1,), 0).tolist() == [0, 1]
+    again = gs.empty(0, dtype=gs.int64)
+    again.set_(part.untyped_storage(), part.storage_offset(), part.shape, part.stride())
+    assert again.tolist() == [1, 2, 3, 4]
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        part.as_strided((2,), (1,), 4)
+
+
+def test_a_base_with_other_memory_begins_where_that_does() -> None:
+    x = gs.arange(5)
+    part = x[2:].detach()
+    x.set_(gs.arange(3))
+    assert (x.storage_offset(), x[1:].storage_offset(), part.storage_offset()) == (0, 1, 2)
 
 
 def test_scatter_keeps_the_rest() -> None:
