@@ -82,11 +82,13 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
         raise TypeError(f"expected 'shape' sequence to only contain ints, but got {lengths}")
     if any(length < 0 for length in lengths):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(lengths)}")
-    rest = indices.array.astype(np.int64)
-    found = np.empty((*rest.shape, len(lengths)), np.int64)
-    for at in reversed(range(len(lengths))):
-        rest, found[..., at] = np.divmod(rest, lengths[at])
-    return wrap(found).unbind(-1)  # all in one storage, as PyTorch's
+    rest, found = indices.array.astype(np.int64), []
+    for length in reversed(lengths):
+        found.append(wrap(np.asanyarray(rest % length)))
+        rest = rest // length
+    if not found:
+        return ()
+    return ops.unbind(ops.stack(found[::-1], -1), -1)  # all in one storage, as PyTorch's
 
 
 @accepts_out
