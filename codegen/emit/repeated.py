@@ -78,23 +78,23 @@ def without_repeated(
 def _largest_repeated(
     values: Sequence[ir.Expr], is_array: Callable[[ir.Expr], bool]
 ) -> ir.Expr | None:
-    counts = Counter(part for value in values for part in _computed(value))
+    counts = Counter(part for value in values for part in computed(value))
     repeated = [part for part, count in counts.items() if count > 1 and is_array(part)]
     return max(repeated, key=lambda part: measure(part)[0], default=None)
 
 
-def _computed(node: Any) -> Iterator[ir.Expr]:
+def computed(node: Any) -> Iterator[ir.Expr]:
     """The parts that are computed whatever the arguments are."""
     if isinstance(node, tuple):
         for each in node:
-            yield from _computed(each)
+            yield from computed(each)
         return
     if not isinstance(node, ir.Node) or isinstance(node, ir.Conditional):
         return
     if isinstance(node, ir.Call | ir.Binary | ir.Unary | ir.Compare):
         yield node
     for field in dataclasses.fields(node):
-        yield from _computed(getattr(node, field.name))
+        yield from computed(getattr(node, field.name))
 
 
 def _replaced(node: Any, part: ir.Expr, name: ir.Name) -> Any:

@@ -20,6 +20,8 @@ from typing import Any
 
 import yaml
 
+from ..ir.nodes import Expr
+from ..ir.parse import parse
 from ..render.base import ATOM, CONDITIONAL
 from ..spec.model import OpSpec
 
@@ -109,12 +111,16 @@ class Framework:
     """A number as a tensor of the dtype of another."""
     dtype: Spelling
     """A dtype by its name."""
+    fused: Mapping[Expr, Spelling]
+    """Arithmetic on tensors of one shape that is one function; its names stand for any tensors."""
     convert: str | None = None
     """The function that makes tensors of what else may be given."""
     is_tensor: Spelling | None = None
     """The test for what is a tensor, where nothing else is converted."""
     is_float: Spelling | None = None
     """The test for tensors of real floats, where that is worth while before promotion."""
+    square: Spelling | None = None
+    """The square of a tensor, where that is faster than the operator."""
     requires_grad: Spelling | None = None
     """The test whether a gradient is needed, where that can be told."""
 
@@ -175,9 +181,15 @@ def framework(name: str) -> Framework:
         lifted=frozenset(table.get("lifted", "").split()),
         lift=_optional(table, "lift"),
         dtype=Spelling(table["dtype"]),
+        fused={
+            pattern: Spelling(spelling)
+            for text, spelling in table.get("fused", {}).items()
+            if (pattern := parse(text).expression) is not None
+        },
         convert=table.get("convert"),
         is_tensor=_optional(table, "is_tensor"),
         is_float=_optional(table, "is_float"),
+        square=_optional(table, "square"),
         requires_grad=_optional(table, "requires_grad"),
     )
 

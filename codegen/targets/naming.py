@@ -34,7 +34,7 @@ class Naming:
         self._module = {
             *names,
             *classes,
-            *(f"{name}_{part}" for name in classes for part in ("Reverse", "Formula")),
+            *(f"{name}_{part}" for name in classes for part in ("Reverse", "Keeping", "Formula")),
         }
         kernels = (kernel.function for op in ops for kernel in op.target_kernels)
         self._kernels: dict[str, str] = {}

@@ -16,6 +16,7 @@ from ..render.resolve import HELPERS, Kind, Resolver, Target
 from ..spec.model import Formula, OpSpec, spelled
 from ..spec.primitives import primitives
 from .frameworks import AS_CALLED, Framework, Spelling
+from .fused import parts
 from .naming import Naming
 from .refusals import has_its_own, has_kernel, refusals
 from .results import OWN
@@ -71,12 +72,16 @@ class FrameworkRenderer(CallRenderer):
         kinds: dict[str, Kind],
         spelling: dict[str, str],
         traced: Iterable[str] = (),
+        *,
+        is_elementwise: bool = False,
     ) -> None:
         super().__init__(module, formula, kinds, spelling)
         self.module = module
         self.framework = module.framework
         self.traced = frozenset(traced)
         """The plain numbers in whose place the framework may have what it does not know yet."""
+        self.is_elementwise = is_elementwise
+        """True if all tensors are real and have one shape."""
 
     # ---- numbers
 
@@ -259,6 +264,29 @@ class FrameworkRenderer(CallRenderer):
                 text = self.render(value)
             words.append(f"{param.public}={text}" if by_name or param.keyword_only else text)
         return f"{self.module.function(target.op, here)}({', '.join(words)})", ATOM
+
+    # ---- operators
+
+    def render_binary(self, node: ir.Binary) -> tuple[str, int]:
+        if self.is_elementwise and (text := self._fused(node)):
+            return text, ATOM
+        match node:
+            case ir.Binary("**", base, ir.Const(int(exponent))) if (
+                exponent == 2 and self.framework.square and self.kind(base) == "tensor"
+            ):
+                argument = frozenset({"self"})
+                text = self.framework.square.filled(argument, lambda _, at: self.render(base, at))
+                return text, ATOM
+        return super().render_binary(node)
+
+    def _fused(self, node: ir.Binary) -> str:
+        """One function for arithmetic of several operations, if the framework has one."""
+        for pattern, spelling in self.framework.fused.items():
+            found = parts(pattern, node) or {}
+            if found and all(self.kind(part) == "tensor" for part in found.values()):
+                words = {name: self.render(part) for name, part in found.items()}
+                return spelling.text.format_map(words)
+        return ""
 
     # ---- helpers, dtypes, attributes
 

@@ -7,8 +7,8 @@ So the rules of reverse mode stand in one class, and a subclass adds that of for
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, SpecError
 from ..emit.branches import with_safe_branches
@@ -21,59 +21,14 @@ from ..render.resolve import kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from ..spec.shared_locals import leading, shared_with
 from . import names
-from .checks import checks, reduced
+from .checks import checks, is_elementwise, reduced
+from .kept import Kept, with_kept
 from .naming import MARK, function_name
 from .refusals import has_its_own, has_kernel
 from .renderer import EmittedModule, FrameworkRenderer
 from .results import Results
 from .rules import gradients, tangents
-
-
-@dataclass(frozen=True, slots=True)
-class TorchOp:
-    """One op as its template renders it: names and lines of code."""
-
-    name: str
-    public_name: str
-    """The name that users know, where the module has another use for that."""
-    signature: str
-    public_arguments: str
-    """The arguments by the names that users know, if code has others for them."""
-    checked_parameters: str
-    returns: str
-    doc: str
-    checks: tuple[str, ...]
-    """Refuse calls, and bring arguments to one dtype and shape."""
-    plain: tuple[str, ...]
-    """The whole body of an op without rules of its own; empty for others."""
-    class_name: str
-    run: str
-    """The function that runs the classes."""
-    arguments: str
-    """The arguments of the public function, as they are handed to the classes."""
-    forward_parameters: str
-    forward: tuple[str, ...]
-    setup: tuple[str, ...]
-    """The body of `setup_context` for reverse mode."""
-    setup_both: tuple[str, ...]
-    """The same for both modes, if forward mode reads more."""
-    backward_parameters: str
-    backward: tuple[str, ...]
-    has_lists: bool
-    """True if it takes lists of plain values."""
-    jvp_parameters: str
-    jvp: tuple[str, ...]
-    aliases: tuple[str, ...]
-    custom: str
-    """The schema, if PyTorch takes the op for a whole; empty for others."""
-    registered: str
-    """The name that PyTorch knows it by then."""
-    compute: tuple[str, ...]
-    """Function that computes it then."""
-    handed: str
-    """The arguments of the classes, as they are handed on."""
-    kernel_import: str
-    """The import of the module of its own kernel, if it has one."""
+from .torch_view import TorchOp
 
 
 def torch_op(op: OpSpec, module: EmittedModule, doc: str) -> TorchOp:
@@ -107,12 +62,15 @@ class _Builder:
             name: shapes[attribute] if attribute == "meta" or self.kinds[of] != "tensors" else "any"
             for name, (of, attribute) in self.attributes.items()
         }
+        self.is_elementwise = not op.complex and is_elementwise(op, module)
         self.reduced = reduced(op, module)
         for name in self.reduced:
             self.attributes[f"{name}_shape"] = (name, "shape")
         self.parts: set[str] = set()
         """The names for what gradients would compute more than once."""
         self.has_rules = bool(op.recorded_params) and op.composite is None
+        self.more = self._intermediates()
+        """What is kept besides arguments and results."""
 
     def _ordered(self) -> list[Param]:
         """The arguments as the classes take them: the tensors of a list come last."""
@@ -128,6 +86,23 @@ class _Builder:
             raise SpecError([Diagnostic("GS087", here, message)])
         self.attributes |= found
         return dataclasses.replace(formula, block=block)
+
+    def _intermediates(self) -> Kept | None:
+        op = self.op
+        lists = [p.type for p in self.params if p.type.is_tensor_list]
+        lists += [output.type for output in op.signature.outputs if output.type.is_list]
+        is_called = has_kernel(op) or self._kernel or op.custom_op
+        if is_called or lists or not self.has_rules or has_its_own(op, self.module.framework):
+            return None
+        more = with_kept(op, self.gradients, self.kinds, self.module.resolver, self._free)
+        self.kinds |= dict.fromkeys(more.names if more else (), "tensor")
+        return more
+
+    def _free(self, word: str) -> str:
+        """Choose a name of our own for a value."""
+        name = first_free(word, {*self.kinds, *self.spelling})
+        self.spelling[name] = self.module.naming.inside(name, self.spelling.values())
+        return name
 
     # ---- all parts
 
@@ -147,7 +122,7 @@ class _Builder:
             checks=tuple(checks(op, self.module, self.spelling)),
             plain=() if self.has_rules else tuple(self._plain()),
             class_name=self._class,
-            run="run_list" if any(p.type.is_tensor_list for p in self.params) else "run",
+            run=self._run(),
             arguments=", ".join(
                 "*" * p.type.is_tensor_list + self.spelling[p.name] for p in self.params
             ),
@@ -157,6 +132,8 @@ class _Builder:
             setup_both=extra,
             backward_parameters=", ".join(f"{word}: Any" for word in self._grads()),
             backward=tuple(self._backward()) if self.has_rules else (),
+            keeping_forward=tuple(self._keeping_forward()),
+            keeping_backward=tuple(self._keeping_backward()),
             has_lists=any(p.type.is_list and not p.type.is_tensor_list for p in self.params),
             jvp_parameters=self._parameters(self._tangent_parameters()),
             jvp=tuple(self._jvp()) if self.has_rules else (),
@@ -172,6 +149,13 @@ class _Builder:
     def _class(self) -> str:
         return self.module.naming.class_name(self.op)
 
+    def _run(self) -> str:
+        name = self._class
+        if self.op.custom_op:
+            return f"run_whole({self.module.naming.function(self.op)}__op, {name}_Formula, {name}"
+        has_list = any(p.type.is_tensor_list for p in self.params)
+        return f"{'run_list' if has_list else 'run'}({name}_Reverse, {name}"
+
     def _public_arguments(self) -> str:
         if not names.is_renamed(self.op, self.spelling):
             return ""
@@ -182,7 +166,9 @@ class _Builder:
         return ", ".join(f"{star}{word}: Any" for star, word in zip(stars, words, strict=True))
 
     def _renderer(self, formula: Formula, spelling: dict[str, str]) -> FrameworkRenderer:
-        return FrameworkRenderer(self.module, formula, self.kinds, spelling)
+        return FrameworkRenderer(
+            self.module, formula, self.kinds, spelling, is_elementwise=self.is_elementwise
+        )
 
     def _plain(self) -> Iterator[str]:
         """The body of a function that has no rules: those of what it calls will do."""
@@ -207,14 +193,17 @@ class _Builder:
         if has_kernel(self.op):
             yield f"return {self._of_kernel(self.op.forward)}"
             return
-        results = Results(self.op, self.op.forward, self.module.resolver.table)
-        formula = returning(self.op.forward, results.own)
         try:
-            yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
+            yield from self._definition(self.op.forward, "return {}")
         except SpecError:  # what a formula says for arrays, PyTorch may have by the op's name
             if not has_its_own(self.op, self.module.framework):
                 raise
             yield f"return {self._of_kernel(self.op.forward)}"
+
+    def _definition(self, forward: Formula, result: str) -> list[str]:
+        results = Results(self.op, forward, self.module.resolver.table)
+        formula = returning(forward, results.own)
+        return self._renderer(formula, self.spelling).statements(formula.block, result)
 
     @property
     def _kernel(self) -> str:
@@ -248,10 +237,14 @@ class _Builder:
     def _read(self, formulas: Iterable[Formula]) -> set[str]:
         return set().union(*(free_names(formula.block) for formula in formulas), set())
 
+    @property
+    def _read_in_reverse(self) -> set[str]:
+        read = self._read(formula for _, formula in self.gradients)
+        return read | {f"{name}_shape" for name in self.reduced}
+
     def _setups(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The lines that keep what reverse mode reads, and what both modes read if that is more."""
-        reverse = self._read(formula for _, formula in self.gradients)
-        reverse |= {f"{name}_shape" for name in self.reduced}
+        reverse = self._read_in_reverse
         forward = self._read(f for terms in self.tangents.values() for f in terms)
         kept = self._tensors(reverse)
         self.kept, self.kept_for_both = (
@@ -281,9 +274,8 @@ class _Builder:
                 yield name, f"meta_of({tensor})" if is_meta else f"{absent}{tensor}.{attribute}"
 
     def _setup(self, read: set[str], kept: list[str], modes: tuple[str, ...]) -> Iterator[str]:
-        values = list(self._values(read))
         sources = {of for name, (of, _) in self.attributes.items() if name in read}
-        sources |= {name for name, _ in values} | set(kept)
+        sources |= {name for name, _ in self._values(read)} | set(kept)
         inputs = [
             ("*" if p.type.is_tensor_list else "")
             + (self.spelling[p.name] if p.name in sources else "_")
@@ -291,6 +283,10 @@ class _Builder:
         ]
         if any(name.strip("*") != "_" for name in inputs):
             yield f"{', '.join(inputs)}{',' if len(inputs) == 1 else ''} = inputs"
+        yield from self._keep(read, kept, modes)
+
+    def _keep(self, read: set[str], kept: list[str], modes: tuple[str, ...]) -> Iterator[str]:
+        """The lines that put what is kept on the context, where arguments have their names."""
         outputs = self.op.signature.outputs
         spelling = self.spelling | ({outputs[0].name: "output"} if len(outputs) == 1 else {})
         flags = {o.name for o in self.op.differentiable_outputs}
@@ -301,7 +297,7 @@ class _Builder:
             yield f"{', '.join(words)} = output"
         if constant:
             yield f"ctx.mark_non_differentiable({', '.join(spelling[name] for name in constant)})"
-        for name, code in values:
+        for name, code in self._values(read):
             yield f"{self._attribute(name)} = {code}"
         for mode in modes if kept else ():
             lists = {p.name for p in self.params if p.type.is_tensor_list}
@@ -356,7 +352,8 @@ class _Builder:
     def _backward(self) -> Iterator[str]:
         yield from self._without_rule()
         read = self._read(formula for _, formula in self.gradients)
-        if line := self._unpacked(self.kept, self.kept_for_both, read, "ctx.saved_tensors"):
+        among = [*self.kept_for_both, *(self.more.names if self.more else ())]
+        if line := self._unpacked(self.kept, among, read, "ctx.saved_tensors"):
             yield line
         safe = self._safe_gradients()
         if [formula.block for _, formula in safe] != [f.block for _, f in self.gradients]:
@@ -379,9 +376,7 @@ class _Builder:
         taken = {*self.kinds, *known, *(set(self.spelling) - self.parts)}
 
         def free(word: str) -> str:
-            number = 1
-            while (name := f"{word}{number if number > 1 else ''}") in taken:
-                number += 1
+            name = first_free(word, taken)
             taken.add(name)
             self.parts.add(name)
             self.spelling[name] = self.module.naming.inside(name, known)
@@ -479,6 +474,25 @@ class _Builder:
                 yield f"if {self._needed(param.name)}:"
                 yield f"    raise NotImplementedError({text!r})"
 
+    # ---- reverse mode that is not differentiated again, and keeps more
+
+    def _keeping_forward(self) -> Iterator[str]:
+        if self.more is None:
+            return
+        yield from self._definition(self.more.forward, "output = {}")
+        yield from self._keep(self._read_in_reverse, [*self.kept, *self.more.names], ("backward",))
+        yield "return output"
+
+    def _keeping_backward(self) -> Iterator[str]:
+        if self.more is None:
+            return
+        gradients = self.more.gradients
+        read = self._read(formula for _, formula in gradients)
+        kept = [*self.kept, *self.more.names]
+        if line := self._unpacked(kept, kept, read, "ctx.saved_tensors"):
+            yield line
+        yield from self._backward_by(self._made_once(gradients))
+
     # ---- forward mode
 
     def _tangent_parameters(self) -> Iterator[str]:
@@ -524,6 +538,12 @@ class _Builder:
                 return
             answers.append(target)
         yield f"return {', '.join(answers)}"
+
+
+def first_free(word: str, taken: Collection[str]) -> str:
+    """A word, or the first with a number behind it that is not taken."""
+    words = (word if number == 1 else f"{word}{number}" for number in itertools.count(1))
+    return next(each for each in words if each not in taken)
 
 
 def _without(formula: Formula, shared: Collection[ir.Assign]) -> Formula:
