@@ -8,7 +8,7 @@ from ..ir import nodes as ir
 
 
 def parts(pattern: ir.Expr, node: ir.Expr) -> dict[str, ir.Expr] | None:
-    """What the names of a pattern stand for in an expression; None if it has another form."""
+    """Find what the names of a pattern stand for in an expression; None if it has another form."""
     found: dict[str, ir.Expr] = {}
     return found if _matches(pattern, node, found) else None
 

@@ -100,7 +100,7 @@ def _keeping(source: str) -> str:
     ],
 )
 def test_small_values_are_kept(tmp_path: Path, entry: str, kept: str, made_once: str) -> None:
-    """What a sum has made smaller is computed in `forward`, and not again in plain training."""
+    """A value that a sum has made smaller is computed in `forward` alone in plain training."""
     keeping = _keeping(_emitted(entry, tmp_path))
     saved = re.search(r"ctx.save_for_backward\((.*)\)", keeping)
     assert saved is not None

@@ -1,4 +1,4 @@
-"""What emitted Functions keep: memory, work that is not done twice, and second derivatives."""
+"""Memory that emitted Functions keep, work that is not done twice, and second derivatives."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_kept_values_pass_hooks_and_checkpoints(ops: ModuleType) -> None:
 
 
 def test_compiled_backward_does_not_recompute(ops: ModuleType) -> None:
-    """What the partition of a compiled graph keeps is the same: no root in its backward pass."""
+    """The partition of a compiled graph keeps the same: there is no root in its backward pass."""
     from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
 
