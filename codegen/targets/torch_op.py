@@ -70,7 +70,7 @@ class _Builder:
         """The names for what gradients would compute more than once."""
         self.has_rules = bool(op.recorded_params) and op.composite is None
         self.more = self._intermediates()
-        """What is kept besides arguments and results."""
+        """Values that are kept besides arguments and results."""
 
     def _ordered(self) -> list[Param]:
         """The arguments as the classes take them: the tensors of a list come last."""
