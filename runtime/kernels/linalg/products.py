@@ -53,8 +53,6 @@ def bmm(self: Array, mat2: Array) -> Array:
     if mat2.strides[0] == 0 and len(self) > 1 and self.size and self.flags.c_contiguous:
         rows = self.reshape(-1, self.shape[2]).dot(mat2[0])
         return rows.reshape(*self.shape[:2], mat2.shape[2])
-    if mat2.shape[2] == 1 and self.strides[0] == 0 and len(self) > 1 and mat2.flags.c_contiguous:
-        return mat2[:, :, 0].dot(self[0].T)[:, :, None]
     return _matmul(self, mat2)
 
 
@@ -133,6 +131,9 @@ def broadcast_matmul(self: Array, other: Array) -> Array:
     if self.dtype is _BOOL:
         _multipliable("bmm", self, other)
     if self.ndim == other.ndim == 3 and (len(self), self.shape[2]) == other.shape[:2]:
+        # One matrix for all, and a column for each: one product.
+        if self.strides[0] == 0 and len(self) > 1 and other.shape[2] == 1:
+            return other[:, :, 0].dot(self[0].T)[:, :, None]
         return bmm(self, other)
     return _matmul(self, other)
 
