@@ -299,9 +299,9 @@ def _through_tie(derivative: Expr, x: sympy.Symbol) -> sympy.Piecewise | None:
     """
     bends = {part.args[0] for part in derivative.atoms(sympy.Abs, sympy.sign) if part.has(x)}
     ties = {_border(sympy.Gt(bend, 0, evaluate=False), x) for bend in bends}
-    if len(ties) != 1 or None in ties:
+    tie = next(iter(ties), None)
+    if tie is None or len(ties) > 1:
         return None
-    (tie,) = ties
     apart = sympy.piecewise_fold(
         derivative.replace(lambda part: isinstance(part, sympy.Abs | sympy.sign), _from_side)
     )
