@@ -111,7 +111,11 @@ def remainder_scalar(self: Array, other: Number) -> Any:
 def pow_scalar(self: Array, exponent: Number) -> Any:
     """Each element to the power of a number."""
     if self.dtype.num <= LAST_INTEGER:
-        self = _with(self.astype(np.int64) if self.dtype.kind == "b" else self, exponent)
+        if self.dtype.kind == "b":
+            if isinstance(exponent, bool):
+                return self | (not exponent)
+            self = self.astype(np.int64)
+        self = _with(self, exponent)
     if self.dtype.kind in "iu" and isinstance(exponent, int):
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")

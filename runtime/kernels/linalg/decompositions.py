@@ -82,6 +82,17 @@ def _zero_pivot(matrix: Array) -> int:
     return len(rest)
 
 
+def matrices_with_nan(A: Array) -> Array | None:
+    """Which of a stack of matrices hold nan; None if no one does.
+
+    LAPACK takes a pivot that is nan for one that is zero: a determinant is zero, and an inverse of
+    numbers, or none. PyTorch's are nan.
+    """
+    if is_symbolic(A.dtype) or not np.isnan(A).any():
+        return None
+    return np.asarray(np.isnan(A).any((-2, -1)))
+
+
 def _factor(matrix: Array) -> Array:
     """The Cholesky factor; LinAlgError for one of nan as well, which has no definite minor."""
     lower = np.linalg.cholesky(matrix)
@@ -115,6 +126,8 @@ def inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     """Inverses; `info` is the first zero on the diagonal of the eliminated matrix, from one."""
     _check_matrices("linalg.inv", A)
     inverse, info = _each_with_info(np.linalg.inv, (A,), A, _zero_pivot)
+    if (lost := matrices_with_nan(A)) is not None:
+        inverse[lost], info[lost] = np.nan, 0
     if check_errors:
         _refuse(
             "linalg.inv",
@@ -146,6 +159,9 @@ def solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple[Array,
     batch = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
     like = np.broadcast_to(right, batch + right.shape[-2:], subok=True)
     found, info = _each_with_info(np.linalg.solve, (matrix, right), like, _zero_pivot)
+    if (lost := matrices_with_nan(matrix)) is not None:
+        lost = np.broadcast_to(lost, batch)
+        found[lost], info[lost] = np.nan, 0
     info = _of_matrices(info, A.shape[:-2])
     if check_errors:
         _refuse("linalg.solve", info, "The solver failed because the input matrix is singular.")

@@ -10,14 +10,20 @@ from ...dtypes.kinds import is_symbolic
 from ...dtypes.promotion import is_complex
 from ..elementwise.checks import Array
 from ..elementwise.complex_numbers import sgn
-from .decompositions import _check_matrices, _mt
+from .decompositions import _check_matrices, _mt, matrices_with_nan
 
 
 @np.errstate(all="ignore")
 def det(A: Array) -> Any:
     """Determinants."""
     _check_matrices("linalg.det", A)
-    return np.linalg.det(A)
+    return _nan_of_nan(np.linalg.det(A), A)
+
+
+def _nan_of_nan(found: Any, A: Array) -> Any:
+    """The same numbers of matrices, and nan of those that hold nan."""
+    lost = matrices_with_nan(A)
+    return found if lost is None else np.where(lost, np.array(np.nan, found.dtype), found)[()]
 
 
 @np.errstate(all="ignore")
@@ -88,5 +94,5 @@ def slogdet(A: Array) -> tuple[Any, Any]:
     if is_symbolic(A.dtype) and is_complex(A):
         determinant = np.linalg.det(A)
         return sgn(determinant), np.log(np.abs(determinant))
-    found = np.linalg.slogdet(A)
-    return found[0], found[1]
+    sign, size = np.linalg.slogdet(A)
+    return sign, _nan_of_nan(size, A)
