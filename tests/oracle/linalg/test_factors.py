@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ..behaviours import assert_same
+
 pytestmark = pytest.mark.oracle
 
 
@@ -73,3 +75,50 @@ def test_values_of_complex_matrices(name: str) -> None:
     for a, b in zip(mine, theirs, strict=True):
         np.testing.assert_allclose(a.numpy(), b.resolve_conj().numpy(), rtol=1e-10, atol=1e-12)
         assert str(a.dtype) == str(b.dtype).removeprefix("torch.")
+
+
+N = float("nan")
+WITH_NAN = {
+    "in the first pivot": [[N, 1.0], [1.0, 1.0]],
+    "beside it": [[1.0, N], [1.0, 1.0]],
+    "below it": [[1.0, 1.0], [N, 1.0]],
+    "in the last one": [[1.0, 1.0], [1.0, N]],
+    "in all": [[N, N], [N, N]],
+    "in the middle": [[2.0, 1.0, 0.0], [1.0, N, 1.0], [0.0, 1.0, 3.0]],
+    "beside a zero": [[0.0, N], [1.0, 0.0]],
+}
+
+
+@pytest.mark.parametrize("place", WITH_NAN)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_matrices_of_nan_give_nan(place: str, dtype: str, torch: Any) -> None:
+    def answer(lib: Any) -> Any:
+        matrix = lib.tensor(WITH_NAN[place], dtype=getattr(lib, dtype))
+        right = lib.ones(len(matrix), 1, dtype=matrix.dtype)
+        return [
+            lib.linalg.det(matrix),
+            lib.linalg.slogdet(matrix)[1],
+            lib.logdet(matrix),
+            lib.linalg.inv(matrix),
+            list(lib.linalg.inv_ex(matrix)),
+            lib.linalg.solve(matrix, right),
+            list(lib.linalg.solve_ex(matrix, right)),
+        ]
+
+    assert_same(answer, torch)
+
+
+def test_matrices_beside_one_of_nan_keep_their_answers(torch: Any) -> None:
+    def answer(lib: Any) -> Any:
+        several = lib.tensor(
+            [[[N, 1.0], [1.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]], [[2.0, 1.0], [1.0, 1.0]]]
+        )
+        return [
+            lib.linalg.det(several),
+            lib.linalg.slogdet(several)[1],
+            lib.linalg.inv_ex(several)[1],
+            lib.linalg.inv_ex(several)[0][2],
+            lib.linalg.solve_ex(several, lib.ones(3, 2, 1))[0][2],
+        ]
+
+    assert_same(answer, torch)
