@@ -10,13 +10,9 @@ import numpy as np
 
 from ..core.tensor import Tensor
 from ..dtypes.promotion import type_name
-from ..kernels.elementwise.checks import ArgumentError
+from ..kernels.elementwise.checks import ArgumentError, LinAlgError
 
 Array: TypeAlias = np.ndarray[Any, Any]
-
-
-class LinAlgError(RuntimeError):
-    """A factorization that does not exist: `gs.linalg.LinAlgError`."""
 
 
 class UnmetRequirement(RuntimeError):

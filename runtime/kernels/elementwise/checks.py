@@ -15,6 +15,10 @@ HALF: Final = np.dtype(np.float16)
 """The dtype that functions compute in single precision where its range would not do."""
 
 
+class LinAlgError(RuntimeError):
+    """A matrix without an answer: `gs.linalg.LinAlgError`."""
+
+
 class ArgumentError(ValueError):
     """A value that PyTorch refuses with a ValueError of its own.
 

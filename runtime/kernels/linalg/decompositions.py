@@ -15,10 +15,9 @@ import numpy as np
 from ...dtypes.kinds import is_symbolic
 from ...fast.tuning import TRIANGLE_BLOCK
 from ..elementwise.checks import Array, floating, same_dtype
+from ..elementwise.checks import LinAlgError as LinAlgError
 from ..elementwise.complex_numbers import has_imaginary_parts
 from .complex_symbols import lu_of_symbols, qr_of_symbols, svd_of_symbols
-
-LinAlgError = type("LinAlgError", (RuntimeError,), {"__doc__": "A matrix without an answer."})
 
 
 def _check_matrices(name: str, array: Array, *, square: bool = True) -> None:
