@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec.core.tensor import wrap
 from gradspec.dispatch.op_errors import describe_call, failure
 
