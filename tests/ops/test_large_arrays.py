@@ -229,7 +229,7 @@ def test_places_may_be_larger_than_the_integers_of_an_index(dtype: type, length:
         np.testing.assert_array_equal(grad.numpy(), expected)
     added = gs.scatter_add(x.detach(), 0, columns, ones)
     np.testing.assert_array_equal(added.numpy(), expected)
-    if dtype is not np.uint8:  # those are masks
+    if dtype in (np.int32, np.int64):  # bytes are masks, the others refused
         (grad,) = gs.autograd.grad(x[index], x, ones)
         np.testing.assert_array_equal(grad.numpy(), expected)
 

@@ -12,7 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.nodes import Call, Const, Slice, Subscript, Unary
+from ...ir.walk import walk
+from ...spec.model import OpSpec
 from ..identities.identity import Mismatch
+from ..symbolic.special_values import formulas
 from .call import NoCall
 from .judge import Judge
 
@@ -29,7 +33,8 @@ def check_other_data(judge: Judge) -> None:
     """
     if judge.has_factors or judge.spec.is_private:
         return
-    for how, values in _with_other_data(judge.values):
+    takes_bytes = not _takes_by_tensors(judge.spec)
+    for how, values in _with_other_data(judge.values, takes_bytes):
         again = Judge(judge.spec, values, judge.rng, True, step=judge.step)
         try:
             again.start()
@@ -44,7 +49,17 @@ def check_other_data(judge: Judge) -> None:
             raise Mismatch(label, mismatch.key, str(mismatch)) from None
 
 
-def _with_other_data(values: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _takes_by_tensors(spec: OpSpec) -> bool:
+    """Return whether a formula takes elements by a tensor: bytes are a mask then."""
+    nodes = [node for block in formulas(spec) for node in walk(block)]
+    places = [node.index for node in nodes if isinstance(node, Subscript)]
+    is_put = any(isinstance(n, Call) and n.function.startswith("index_put") for n in nodes)
+    return is_put or not all(isinstance(place, Const | Unary | Slice) for place in places)
+
+
+def _with_other_data(
+    values: dict[str, Any], takes_bytes: bool
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """The arguments with one array of whole numbers or flags in another dtype, and how that is.
 
     Then with all of them that can be of that dtype: what is left of two kinds wraps around later.
@@ -52,7 +67,7 @@ def _with_other_data(values: dict[str, Any]) -> Iterator[tuple[str, dict[str, An
     together: dict[str, dict[str, Array]] = {}
     for name, value in values.items():
         if isinstance(value, np.ndarray) and 0 < value.size <= MOST_DATA:
-            for word, other in _others(value):
+            for word, other in _others(value, takes_bytes):
                 together.setdefault(word, {})[name] = other
                 yield f"with {word} for {name}", values | {name: other}
     for word, others in together.items():
@@ -60,11 +75,11 @@ def _with_other_data(values: dict[str, Any]) -> Iterator[tuple[str, dict[str, An
             yield f"with {word} for {' and '.join(others)}", values | others
 
 
-def _others(data: Array) -> Iterator[tuple[str, Array]]:
+def _others(data: Array, takes_bytes: bool) -> Iterator[tuple[str, Array]]:
     if data.dtype == np.int64:
         yield "whole numbers of 32 bits", data.astype(np.int32)
         for word, dtype in (("bytes", np.uint8), ("signed bytes", np.int8)):
-            if (data == data.astype(dtype)).all():
+            if takes_bytes and (data == data.astype(dtype)).all():
                 yield word, data.astype(dtype)
     elif data.dtype == np.bool_:
         yield "whole numbers", data.astype(np.int64)

@@ -42,11 +42,11 @@ def _compared(spec: OpSpec) -> Iterator[tuple[str, Any]]:
 
 
 def compared_numbers(spec: OpSpec) -> list[float]:
-    """The numbers that formulas compare something with."""
+    """The numbers that formulas compare something with, and bounds: `clamp_max(x, 20)`."""
     found: dict[float, None] = {}
     for block in formulas(spec):
         for node in walk(block):
-            for side in compared(node) or ():
+            for side in compared(node) or bounds(node):
                 match side:
                     case Const(value=bool()):
                         pass
@@ -65,6 +65,20 @@ def compared(node: Node) -> tuple[Expr, Expr] | None:
         case Call(function, (left, right)) if function in COMPARISONS:
             return left, right
     return None
+
+
+def bounds(node: Node) -> tuple[Expr, ...]:
+    """The arguments of a function that takes the larger or the smaller of them."""
+    match node:
+        case Call(function, args, kwargs) if function.removeprefix("np.") in BOUNDING:
+            return (*args, *(value for _, value in kwargs))
+    return ()
+
+
+BOUNDING = frozenset({"clamp", "clamp_max", "clamp_min", "clip", "hardtanh"}) | frozenset(
+    {"fmax", "fmin", "maximum", "minimum"}
+)
+"""Functions that compare without a condition."""
 
 
 def formulas(spec: OpSpec) -> Iterator[Block]:

@@ -82,7 +82,7 @@ def _zero_pivot(matrix: Array) -> int:
 
 
 def matrices_with_nan(A: Array) -> Array | None:
-    """Which of a stack of matrices hold nan; None if no one does.
+    """Return which of a stack of matrices hold nan; None if no one does.
 
     LAPACK takes a pivot that is nan for one that is zero: a determinant is zero, and an inverse of
     numbers, or none. PyTorch's are nan.
