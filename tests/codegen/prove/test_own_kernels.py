@@ -182,7 +182,9 @@ def generated(spec: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_what_a_kernel_tells_apart_is_tried(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "GS070" in generated(WRONG[kind], tmp_path, monkeypatch)
+    found = generated(WRONG[kind], tmp_path, monkeypatch)
+    assert "GS070" in found
+    assert "dtype of" not in found  # which none of these kernels has wrong
 
 
 def test_right_kernels_are_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
