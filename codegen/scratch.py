@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .emit.package import PackageBuilder
+from .emit.write import write_files
 from .prove.report.verdict import OpVerdict
 from .spec.model import OpSpec, Table
 from .spec.own_kernels import MODULE, OwnKernels
@@ -31,8 +32,7 @@ def staged_beside(
     built = PackageBuilder(both, package, base, kernels=kernels).build()
     files = built.files | ({f"{MODULE}.py": kernels.text} if kernels else {})
     with tempfile.TemporaryDirectory(prefix="gradspec-") as folder:
-        for name, text in files.items():
-            (Path(folder) / name).write_text(text, encoding="utf-8")
+        write_files(Path(folder), files)
         # Once for all workers: thousands of mutants take long to compile.
         compileall.compile_dir(folder, quiet=2)
         yield Path(folder)

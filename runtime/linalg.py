@@ -14,7 +14,7 @@ from .functions.linear_algebra.matrix_rank import cond as cond
 from .functions.linear_algebra.matrix_rank import matrix_rank as matrix_rank
 from .functions.linear_algebra.matrix_rank import pinv as _pinv
 from .functions.linear_algebra.reflectors import householder_product as householder_product
-from .generated.linalg_names import *  # noqa: F403
+from .generated.names.linalg import *  # noqa: F403
 from .kernels.linalg.decompositions import LinAlgError as LinAlgError
 
 __getattr__ = _explaining(__name__)

@@ -9,8 +9,8 @@ from .generated import igamma as gammainc
 from .generated import igammac as gammaincc
 from .generated import lgamma as gammaln
 from .generated import sigmoid as expit
-from .generated.special_names import *  # noqa: F403
-from .generated.special_names import __all__ as _same_names
+from .generated.names.special import *  # noqa: F403
+from .generated.names.special import __all__ as _same_names
 
 __all__ = [*_same_names, "expit", "gammainc", "gammaincc", "gammaln", "multigammaln", "psi"]
 

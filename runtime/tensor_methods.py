@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .functions.storages import StorageMethods
     from .functions.strided import StridedMethods
     from .functions.unique import UniqueMethods
-    from .generated.methods import TensorMethods as _OpMethods
+    from .generated.names.methods import TensorMethods as _OpMethods
     from .inplace.inplace_views import ViewInPlaceMethods
     from .inplace.random_fill import RandomFillMethods
     from .inplace.requires_grad import RequiresGradMethods

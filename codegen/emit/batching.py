@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ..render.context import ModuleContext
 from ..spec.model import Formula, OpSpec
 from .environment import template
-from .imports import imports, siblings
+from .imports import imports
 from .views import FunctionView, OpView
 
 BATCHING = "batching"
@@ -57,12 +57,13 @@ def batching_module(
         context.constants |= function.context.constants
         context.numpy |= function.context.numpy
         context.families |= function.context.families
+        context.table_functions |= function.context.table_functions
     blocks = [function.source for function in functions.values()]
     words = "TYPE_CHECKING LazyModule" if context.families else ""
     lines = list(imports(context, "\n".join([*blocks, words, "Any"])))
     return template("batching.py.j2").render(
         imports=lines,
-        siblings=siblings(context, context.families),
+        siblings=sorted(context.families),
         constants=sorted(context.constants.items()),
         blocks=blocks,
         rules=_by_rules(rules),

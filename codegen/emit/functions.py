@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..render.context import ModuleContext, function_name
+from ..render.context import ARRAY, ModuleContext, function_name
 from ..render.pointwise import is_pointwise
 from ..render.resolve import kinds_of_params
 from ..render.to_numpy import NumpyRenderer
@@ -163,7 +163,7 @@ def array_function(op: OpSpec, context: ModuleContext) -> ArrayFunctionView:
             words.append("*")
         words.append(f"{param.name}: Any")
     return ArrayFunctionView(
-        "array_" + function_name(op, context.resolver),
+        ARRAY + function_name(op, context.resolver),
         op.name,
         ", ".join(words),
         (
@@ -323,7 +323,7 @@ def _compute(
             f"{p.name}={spelling[p.name]}" if p.keyword_only else spelling[p.name]
             for p in op.signature.params
         ]
-        function = context.function(op, prefix="array_")
+        function = context.function(op, prefix=ARRAY)
         return [f"{target} = {function}({', '.join(words)})"]
     renderer = NumpyRenderer(context, op.implementation, kinds_of_params(op.signature), spelling)
     return renderer.statements(op.implementation.block, f"{target} = {{}}")

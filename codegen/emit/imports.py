@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 
 from ..render.context import ModuleContext, numpy_name
 from ..render.module_names import RUNTIME_MODULES, RUNTIME_NAMES
-from .views import SiblingView
 
 
 def imports(context: ModuleContext, body: str) -> Iterator[str]:
@@ -28,20 +27,6 @@ def imports(context: ModuleContext, body: str) -> Iterator[str]:
         used = [name for name in runtime_names if name in read]
         if used:
             yield f"from {module} import {', '.join(used)}"
-
-
-def siblings(
-    context: ModuleContext, families: Iterable[tuple[str, str]]
-) -> tuple[SiblingView, ...]:
-    """The generated modules that another calls, under the names they have there."""
-    return tuple(
-        SiblingView(
-            "." if package == context.package else package,
-            name,
-            context.sibling_name(package, name),
-        )
-        for package, name in sorted(families)
-    )
 
 
 def _standard_imports(read: set[str]) -> Iterable[str]:

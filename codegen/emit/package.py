@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 from ..diagnostics import Diagnostic, SpecError
-from ..render.context import GENERATED_PACKAGE, ModuleContext, public_name
+from ..render.context import ARRAY, GENERATED_PACKAGE, ModuleContext, function_name, public_name
 from ..render.resolve import Resolver
 from ..spec.model import OpSpec, Table
 from ..spec.own_kernels import OwnKernels
@@ -17,9 +18,10 @@ from .batching import BATCHING, BatchFunction, as_composite, batching_module
 from .environment import template
 from .functions import array_function, composite_function, recorded_function, result_type
 from .gradients import node_view
-from .imports import imports, siblings
+from .imports import imports
 from .methods import methods, name_view
 from .names import aten_signature, node_names, untyped_signature
+from .ownership import NAMES
 from .saves import plan_saves
 from .scopes import renamed_params, scoped
 from .tangents import jvp_view, linear_in
@@ -36,6 +38,8 @@ from .views import (
 )
 
 _OUR_ORIGIN = OriginView("make codegen", "the table in specs/")
+
+_NAMES = "Names of the ops for users and for the runtime; the ops themselves are one folder up."
 
 _METHODS_HEADER = """The ops that are methods and operators of `Tensor`, as type checkers read them.
 
@@ -130,19 +134,31 @@ class PackageBuilder:
             declared, dict.fromkeys(declared, (FORMULA,))
         )
         if self.base is None:
-            names = methods(self.table, self.base, self.resolver)
-            result.files["methods.py"] = template("methods.py.j2").render(
+            result.files |= self._names()
+        for namespace in self._namespaces():
+            result.files[self._path(namespace)] = self._namespace(namespace)
+        return result
+
+    def _names(self) -> dict[str, str]:
+        """The folder of names, but for the public namespaces."""
+        names = methods(self.table, self.base, self.resolver)
+        return {
+            f"{NAMES}/__init__.py": template("header.py.j2").render(header=self._header(_NAMES)),
+            f"{NAMES}/methods.py": template("methods.py.j2").render(
                 names=names,
                 families=sorted({name.module for name in names}),
                 header=self._header(_METHODS_HEADER),
-            )
-            result.files["ops.pyi"] = template("ops.pyi.j2").render(
+            ),
+            f"{NAMES}/ops.pyi": template("ops.pyi.j2").render(
                 names=self._base_names(), header=self._header(_OPS_HEADER)
-            )
-        for namespace in self._namespaces():
-            path = "__init__.py" if namespace == "torch" else f"{namespace}_names.py"
-            result.files[path] = self._namespace(namespace)
-        return result
+            ),
+        }
+
+    def _path(self, namespace: str) -> str:
+        """The file of a public namespace: small packages of one's own have no folder for it."""
+        if namespace == "torch":
+            return "__init__.py"
+        return f"{NAMES}/{namespace}.py" if self.base is None else f"{namespace}_names.py"
 
     def batching_module(
         self,
@@ -270,7 +286,7 @@ class PackageBuilder:
         module = ModuleView(
             family,
             tuple(imports(context, body)),
-            siblings(context, context.families),
+            tuple(sorted(context.families)),
             tuple(sorted(context.constants.items())),
             overloaded,
             tuple(registrations),
@@ -314,6 +330,7 @@ class PackageBuilder:
                 names=ordered,
                 methods=methods(self.table, self.base, self.resolver),
                 waiting=self._ops_of(self.families),
+                further=self._further_functions(),
                 header=self._header(
                     "The ops of {}; a family is imported when one of its ops is first used.".format(
                         "the table" if self.base is None else self.origin.source
@@ -323,12 +340,34 @@ class PackageBuilder:
                 stamp=StampView(runtime_abi(), version("gradspec")),
             )
         doc = f"The ops of the table in the namespace {namespace}."
-        return template("namespace.py.j2").render(names=ordered, header=self._header(doc))
+        return template("namespace.py.j2").render(
+            names=ordered,
+            package=".." if self.base is None else ".",
+            header=self._header(doc),
+        )
 
     def _base_names(self) -> list[NameView]:
-        """Every op, also those that users do not see, by its base name."""
+        """Every op, also those that users do not see, by its base name; and further functions."""
         names = {op.signature.name: op for op in reversed(self.table.ops)}
-        return [name_view(op, name, self.resolver) for name, op in sorted(names.items())]
+        found = [name_view(op, name, self.resolver) for name, op in names.items()]
+        for family, functions in self._further_functions().items():
+            found += [NameView(name, family, name) for name in functions]
+        return sorted(found, key=lambda each: each.name)
+
+    def _further_functions(self) -> dict[str, list[str]]:
+        """The functions of each family that `ops` has by other names than base names."""
+        overloads = {
+            (op.family, name)
+            for op in self.table.ops
+            if (name := function_name(op, self.resolver)) != op.signature.name
+        }
+        called = {each for context in self.contexts.values() for each in context.table_functions}
+        arrays = {(family, name) for family, name in called if name.startswith(ARRAY)}
+        found = sorted(overloads | arrays)
+        return {
+            family: [name for _, name in functions]
+            for family, functions in itertools.groupby(found, key=lambda each: each[0])
+        }
 
     def _ops_of(self, families: Iterable[str]) -> dict[str, list[str]]:
         """The base names of the ops of each family."""

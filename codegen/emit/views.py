@@ -175,28 +175,13 @@ class StampView:
 
 
 @dataclass(frozen=True, slots=True)
-class SiblingView:
-    """Another generated module that formulas call."""
-
-    package: str
-    """`.` for the package itself."""
-    family: str
-    name: str
-    """The name it has here."""
-
-    @property
-    def path(self) -> str:
-        """Return the path of a module as `import_module` takes it."""
-        return f".{self.family}" if self.package == "." else f"{self.package}.{self.family}"
-
-
-@dataclass(frozen=True, slots=True)
 class ModuleView:
     """One `<family>.py`."""
 
     family: str
     imports: tuple[str, ...]
-    siblings: tuple[SiblingView, ...]
+    siblings: tuple[str, ...]
+    """The families of its package that it calls."""
     constants: tuple[tuple[str, str], ...]
     overloaded: tuple[tuple[str, str, tuple[str, ...]], ...]
     """`(name in the module, base name, arguments)` of the names that several ops share."""

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .format import format_tree
-from .ownership import Refusal, check_replaceable, remove_generated
+from .ownership import NAMES, Refusal, check_replaceable, remove_generated
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -31,23 +31,30 @@ _MARKER = ".writing"
 def staged(files: Mapping[str, str], verbatim: Mapping[str, str] | None = None) -> Iterator[Path]:
     """A private directory with formatted `files` and others, gone when the block ends."""
     with tempfile.TemporaryDirectory(prefix="gradspec-", ignore_cleanup_errors=True) as name:
-        for file, text in files.items():
-            (Path(name) / file).write_text(text, encoding="utf-8")
+        write_files(Path(name), files)
         format_tree(Path(name))
-        for file, text in (verbatim or {}).items():
-            (Path(name) / file).write_text(text, encoding="utf-8")
+        write_files(Path(name), verbatim or {})
         yield Path(name)
 
 
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write files into a folder by their paths in it."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
 def contents(directory: Path) -> dict[str, str]:
-    """The files of a directory by name; what is no text counts as empty."""
+    """The files of a generated directory by their paths in it; what is no text counts as empty."""
     found = {}
-    for path in sorted(directory.iterdir()) if directory.is_dir() else ():
-        if path.is_file():
-            try:
-                found[path.name] = path.read_text(encoding="utf-8")
-            except UnicodeDecodeError:
-                found[path.name] = ""
+    for folder, inside in ((directory, ""), (directory / NAMES, f"{NAMES}/")):
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if path.is_file():
+                try:
+                    found[inside + path.name] = path.read_text(encoding="utf-8")
+                except UnicodeDecodeError:
+                    found[inside + path.name] = ""
     return found
 
 
@@ -119,8 +126,7 @@ def replace(
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:
     (folder / _MARKER).write_text("\n".join(files), encoding="utf-8")
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    write_files(folder, files)
     (folder / _MARKER).unlink()
 
 

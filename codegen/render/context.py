@@ -12,6 +12,9 @@ from ..spec.vocabulary import CONSTANT_FUNCTIONS
 from .module_names import MODULE_NAMES, TAKEN, is_taken
 from .resolve import CONSTANTS, Resolver
 
+ARRAY = "array_"
+"""The prefix of the functions that compute the ops' definitions on plain arrays."""
+
 GENERATED_PACKAGE = "gradspec.generated"
 """The package of gradspec's own table."""
 
@@ -36,8 +39,10 @@ class ModuleContext:
     numpy: set[str] = field(default_factory=set)
     modules: set[str] = field(default_factory=set)
     """The modules among `kernels`, `sp` and `constants` that are used."""
-    families: set[tuple[str, str]] = field(default_factory=set)
-    """`(package, family)` of other generated modules that are called."""
+    families: set[str] = field(default_factory=set)
+    """Other families of a package of one's own that are called."""
+    table_functions: set[tuple[str, str]] = field(default_factory=set)
+    """`(family, name)` of functions of gradspec's own table that are called as `ops.name`."""
     kernels: set[str] = field(default_factory=set)
     constants: dict[str, str] = field(default_factory=dict)
     array_functions: set[str] = field(default_factory=set)
@@ -53,13 +58,11 @@ class ModuleContext:
             return name
         if prefix and package != self.package:
             return name  # another package need not have it: the module gets one of its own
-        self.families.add((package, op.family))
-        return f"{self.sibling_name(package, op.family)}.{name}"
-
-    def sibling_name(self, package: str, family: str) -> str:
-        """Name another generated module in this one: two packages may have namesakes."""
-        is_extension = self.package != GENERATED_PACKAGE and GENERATED_PACKAGE in self.home.values()
-        return f"own_{family}_ops" if is_extension and package == self.package else f"{family}_ops"
+        if package == GENERATED_PACKAGE:
+            self.table_functions.add((op.family, name))
+            return f"ops.{name}"
+        self.families.add(op.family)
+        return f"{op.family}_ops.{name}"
 
     def constant(self, text: str) -> str:
         """The module-level name of a constant expression, e.g. `constants.sqrt(2)`."""

@@ -49,7 +49,7 @@ RUNTIME_NAMES = {
         "promote",
         "promote_to_float",
     ),
-    "gradspec.dispatch.registry": ("Op", "register"),
+    "gradspec.dispatch.registry": ("Op", "ops", "register"),
     "gradspec.inplace.keywords": ("with_further", "write_out"),
     "gradspec.dispatch.named_results": ("Result",),
     "gradspec.graph.saved_values": (

@@ -12,7 +12,7 @@ from ..ir.walk import measure, names, substitute
 from ..spec.own_kernels import MODULE
 from ..spec.primitives import code_facts
 from .base import ATOM
-from .context import numpy_name
+from .context import ARRAY, numpy_name
 from .formula import FormulaRenderer
 from .resolve import HELPERS, Target
 
@@ -126,4 +126,4 @@ class NumpyRenderer(FormulaRenderer):
             text = self.render(target.args[param.name])
             name = names.get(param.name, param.name)
             words.append(f"{name}={text}" if param.keyword_only else text)
-        return f"{self.context.function(op, prefix='array_')}({', '.join(words)})"
+        return f"{self.context.function(op, prefix=ARRAY)}({', '.join(words)})"

@@ -80,11 +80,11 @@ OPERATORS = (
 
 RESERVED_FAMILIES = (
     "batching",
-    "methods",
+    "names",
     "own_kernels",
     *(f"{name}_names" for name in PYTHON_MODULES),
 )
-"""Modules of the generated package that hold no ops."""
+"""Modules and folders of the generated package that hold no ops."""
 
 NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 """NumPy's names of arguments, which functions take beside PyTorch's, by these."""

@@ -105,11 +105,19 @@ _lazy_families: Final[dict[str, tuple[str, ...]]] = {}
 """Modules that are imported when one of their ops is first used, and the base names of these."""
 
 
-def import_later(package: str, families: dict[str, str]) -> None:
-    """Name modules of a package that have further ops, and these by base name."""
+_homes: Final[dict[str, str]] = {}
+"""The modules of the functions that generated code calls by another name than that of an op."""
+
+
+def import_later(
+    package: str, families: dict[str, str], further: dict[str, str] | None = None
+) -> None:
+    """Name modules of a package that have further ops, these by base name, and other functions."""
     _lazy_families.update(
         {f"{package}.{family}": tuple(ops.split()) for family, ops in families.items()}
     )
+    for family, functions in (further or {}).items():
+        _homes.update(dict.fromkeys(functions.split(), f"{package}.{family}"))
 
 
 def base_names(*, without: str) -> dict[str, str]:
@@ -161,19 +169,23 @@ class TableOps:
     """The ops of the table as attributes, by base name: `ops.cat(tensors, 1)`.
 
     Each is looked up, and its family imported, when it is first used. Where several ops share the
-    name, it is the function that chooses among them.
+    name, it is the function that chooses among them; generated code, which knows the overload,
+    calls that by the name of its function: `ops.sum_default(input)`.
     """
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        try:
-            function = public_function(table_op(name))
-        except LookupError as error:
-            raise AttributeError(str(error)) from None
+        if name in _homes:
+            function = getattr(import_quietly(_homes[name]), name)
+        else:
+            try:
+                function = public_function(table_op(name))
+            except LookupError as error:
+                raise AttributeError(str(error)) from None
         setattr(self, name, function)
         return function
 
 
 if TYPE_CHECKING:
-    from ..generated import ops as ops
+    from ..generated.names import ops as ops
 else:
     ops = TableOps()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if not TYPE_CHECKING:
-    from ..generated.nn_names import *  # noqa: F403
+    from ..generated.names.nn import *  # noqa: F403
 
 # Some take the place of ops of the same name, which have no argument `inplace`.
 from ..core.missing import explaining as _explaining
@@ -99,6 +99,6 @@ from .resampling.functions import upsample_bilinear as upsample_bilinear
 from .resampling.functions import upsample_nearest as upsample_nearest
 
 if TYPE_CHECKING:  # type checkers believe the first of two definitions, Python the last
-    from ..generated.nn_names import *  # type: ignore[assignment]  # noqa: F403
+    from ..generated.names.nn import *  # type: ignore[assignment]  # noqa: F403
 
 __getattr__ = _explaining(__name__)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ...core.tensor import Tensor
 from ...core.user_warnings import warn
 from ...dispatch.registry import ops
-from ...generated import nn_names
+from ...generated.names import nn as nn_names
 from .options import LinearCrossEntropyOptions
 
 _Loss = TypeVar("_Loss", bound=Callable[..., Any])

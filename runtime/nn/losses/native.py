@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core.tensor import Tensor
-from ...generated import nn_names
+from ...generated.names import nn as nn_names
 from . import ctc
 
 _REDUCTIONS = ("none", "mean", "sum")

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from ...core.tensor import Tensor
 from ...core.user_warnings import warn
-from ...generated import nn_names, pooling, resampling
+from ...generated import pooling, resampling
+from ...generated.names import nn as nn_names
 
 Sizes = int | Sequence[int]
 Factors = float | Sequence[float]

@@ -164,7 +164,7 @@ def test_the_reason_of_a_numeric_proof_may_be_a_text(load: Load) -> None:
     ("item", "code", "place"),
     [
         ("family: [trig]", "GS010", "f"),
-        ("family: methods", "GS014", "methods"),
+        ("family: names", "GS014", "names"),
         ("family: _private", "GS014", "_private"),
         ("family: class", "GS014", "class"),
         ("family: trig\n  doc: waves", "GS012", "doc"),

@@ -157,7 +157,7 @@ BAD_ITEMS = (
     "name: f(Tensor self) -> Tensor",
     "family: not-a-module",
     "family: while",
-    "family: methods",
+    "family: names",
     "{family: trig, forward: self}",
     "include: ../other.yaml",
     "include: [a.yaml]",

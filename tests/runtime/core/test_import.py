@@ -15,7 +15,7 @@ import gradspec as gs
 from gradspec import generated, kernels, tensor_methods
 from gradspec.dispatch.operators import OPERATORS
 from gradspec.dispatch.registry import BY_NAME, import_all
-from gradspec.generated.methods import TensorMethods
+from gradspec.generated.names.methods import TensorMethods
 
 LOADED = """
 import json
