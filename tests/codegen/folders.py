@@ -9,7 +9,10 @@ from pathlib import Path
 from gradspec_codegen.emit.ownership import signed
 from gradspec_codegen.emit.write import replace
 
-OURS = {name: signed(name, f"# {name}\n", "ops.yaml") for name in ("__init__.py", "ops.py")}
+OURS = {
+    name: signed(name, f"# {name}\n", "ops.yaml")
+    for name in ("__init__.py", "ops.py", "names/ops.py")
+}
 
 
 def generated(folder: Path) -> Path:

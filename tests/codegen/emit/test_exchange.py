@@ -31,19 +31,20 @@ def test_only_what_was_generated_is_replaced_and_removed(tmp_path: Path) -> None
 
 def test_line_ends_are_no_edit(tmp_path: Path) -> None:
     target = generated(tmp_path / "made")
-    for path in target.iterdir():
+    for path in (target / name for name in OURS):
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     check_target(target, "ops.yaml")
 
 
-def test_edits_are_given_up_only_where_that_is_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["ops.py", "names/ops.py"])
+def test_edits_are_given_up_only_where_that_is_asked_for(tmp_path: Path, name: str) -> None:
     target = generated(tmp_path / "made")
-    (target / "ops.py").write_text(OURS["ops.py"] + "# mine\n")
+    (target / name).write_text(OURS[name] + "# mine\n")
     with pytest.raises(Refusal, match="edited"):
         replace(target, OURS, "ops.yaml")
     replace(target, OURS, "ops.yaml", discard_edits=True)
     assert contents(target) == OURS
-    (target / "mine.py").write_text("")
+    (target / name).with_name("mine.py").write_text("")
     with pytest.raises(Refusal, match=r"mine\.py"):
         replace(target, OURS, "ops.yaml", discard_edits=True)
 
@@ -68,7 +69,7 @@ def test_a_cache_holds_compiled_modules_alone(tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("exchanges", [True, False])
-@pytest.mark.parametrize("name", ["mine.py", "ops.py"])
+@pytest.mark.parametrize("name", ["mine.py", "ops.py", "names/mine.py", "names/ops.py"])
 def test_a_file_that_appears_at_the_last_moment_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchanges: bool, name: str
 ) -> None:
@@ -115,6 +116,7 @@ def test_an_interrupt_between_exchange_and_check_loses_nothing(
         lambda folder: filled(folder / ".staging-made-99999999-abcdefgh", "mine.txt"),
         lambda folder: filled(folder / ".staging-made-99999999-abcdefgh", "ops.py"),
         lambda folder: filled(folder / ".staging-made-99999999-abcdefgh", "deep/ops.py"),
+        lambda folder: filled(folder / ".staging-made-99999999-abcdefgh", "names/ops.py"),
         lambda folder: filled(folder / ".staging-made-99999999-abcdefgh-old", "mine.txt"),
         lambda folder: filled(folder / ".staging-made-mine", "mine.txt"),
         lambda folder: filled(folder / ".staging-other-99999999-abcdefgh", "mine.txt"),
@@ -140,19 +142,21 @@ def filled(folder: Path, name: str) -> Path:
 def test_our_leftovers_are_cleared_away(tmp_path: Path) -> None:
     whole = tmp_path / ".staging-made-99999999-abcdefgh"
     whole.mkdir()
-    for name, text in OURS.items():
-        (whole / name).write_text(text)
+    write.write_files(whole, OURS)
     partial = tmp_path / ".staging-made-99999998-abcdefgh"
-    filled(partial, "ops.py")
-    (partial / ".writing").write_text("__init__.py\nops.py")
+    filled(partial, "names/ops.py")
+    (partial / "ops.py").write_text("precious")
+    (partial / ".writing").write_text("__init__.py\nops.py\nnames/ops.py")
     running = filled(tmp_path / f".staging-made-{os.getpid()}-abcdefgh", "ops.py")
     remove_leftovers(tmp_path / "made")
     assert list(tmp_path.iterdir()) == [running]
 
 
 FILES = st.dictionaries(
-    st.sampled_from(["__init__.py", "ops.py", "mine.py", "proofs.lock", ".hidden", "sub/a.py"]),
-    st.sampled_from(["", "x = 1\n", OURS["ops.py"], OURS["__init__.py"], OURS["ops.py"] + "#\n"]),
+    st.sampled_from(
+        ["__init__.py", "ops.py", "mine.py", "proofs.lock", ".hidden", "sub/a.py", "names/ops.py"]
+    ),
+    st.sampled_from(["", "x = 1\n", *OURS.values(), OURS["ops.py"] + "#\n"]),
     max_size=4,
 )
 
@@ -171,7 +175,7 @@ def test_whatever_lies_there_is_generated_or_kept(
     before = everything(folder)
     ours = {name for name, text in files.items() if OURS.get(name) == text}
     begins = {name for name, text in files.items() if text[:11] == "# @generate"}
-    written = {name: signed(name, "", "ops.yaml") for name in ("new.py", "ops.py")}
+    written = {name: signed(name, "", "ops.yaml") for name in ("new.py", "ops.py", "names/ops.py")}
     replaced = ours | (begins & written.keys() if discard else set())
     try:
         replace(target, written, "ops.yaml", discard_edits=discard)
