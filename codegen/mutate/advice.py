@@ -16,7 +16,7 @@ from .mutants import Mutant, variants_of_formula
 from .pitfalls import pitfall
 from .restorations import repairs
 
-REPAIR_SECONDS = 12.0
+REPAIR_SECONDS = 6.0
 """The computing time for trying repairs of one formula."""
 
 DERIVATIVE_SECONDS = 2.0

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...diagnostics import Diagnostic, Span
 from ...ir.nodes import TextSpan
-from ...spec.model import Formula, OpSpec
+from ...spec.model import AutoElementwise, Formula, OpSpec
 
 PROOF_CODES = {
     "GS070": "a refuted formula",
@@ -154,6 +154,8 @@ def _place(spec: OpSpec, key: str) -> Span:
     if not rules or key in ("forward", "kernel"):
         rules = [spec.implementation or spec.composite]
     rule = rules[0]
+    if isinstance(rule, AutoElementwise):  # a JVP that was made of the VJPs: these were written
+        rule = next((each for _, each in spec.vjps if isinstance(each, Formula)), rule)
     if isinstance(rule, Formula):
         return rule.locate(TextSpan(0, len(rule.text)))
     return rule.span if rule is not None else spec.span
