@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..diagnostics import SpecError
 from ..failures import refutations
+from ..ir.walk import measure
 from ..pipeline import Plan, ProofFailure
 from ..prove.report.verdict import OpVerdict
 from ..scratch import staged_beside
@@ -26,6 +27,9 @@ MOST_FAILURES = 3
 """After a change to many formulas the first few are enough to learn from."""
 
 _MOST_VERSIONS = 400
+
+_MOST_NODES = 4_000
+"""Nodes of all versions of a formula: to render them takes as long as to try them."""
 
 
 def advised(failure: ProofFailure, package: str) -> SpecError:
@@ -135,8 +139,11 @@ def find_repair(op: OpSpec, keys: list[str], planned: Plan, package: str) -> Mut
     versions = [
         mutant for key in keys for mutant in variants_of_formula(op, everything, key, repairs)
     ]
-    versions = those_generated(versions[:_MOST_VERSIONS], everything)
     versions.sort(key=lambda version: len(version.text))
+    rules = [rule for key in keys if isinstance(rule := op.rule(key), Formula)]
+    nodes = sum(measure(rule.block)[0] for rule in rules)
+    most = min(_MOST_VERSIONS, _MOST_NODES // max(nodes, 1))
+    versions = those_generated(versions[:most], everything)
     ops = [version.op for version in versions]
     if not ops:
         return None

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -37,6 +38,7 @@ from .other_data import check_other_data
 from .points import SYMMETRIC, arguments, infinite_points, special_points, usual_points
 from .points import NoCall as NoArguments
 from .required_shapes import with_required_shapes
+from .smallest_call import smallest_call
 from .structures import (
     attributes,
     farther,
@@ -458,9 +460,25 @@ class _Search:
             try:
                 return self._judge(values, is_usual, STEP / 16)
             except Mismatch as mismatch:
+                wrong, found = smallest_call(values, mismatch, partial(self._mismatch_at, is_usual))
                 raise WrongCall(
-                    show(self.spec, values), mismatch, suggestion(self.spec, self.meant, values)
+                    show(self.spec, wrong), found, suggestion(self.spec, self.meant, wrong)
                 ) from None
+
+    def _mismatch_at(self, is_usual: bool, values: dict[str, Any]) -> Mismatch | None:
+        """Return what is wrong at another call than the one that was refused; None for no call."""
+        if unmet(self.spec, values) is not None or is_unproved(self.spec, values):
+            return None
+        found = None
+        with suppress(Exception):
+            for step in (STEP, STEP / 16):
+                try:
+                    self._judge(values, is_usual, step)
+                except Mismatch as mismatch:
+                    found = mismatch
+                else:
+                    return None
+        return found
 
     def _judge(self, values: dict[str, Any], is_usual: bool, step: float) -> bool:
         rng = np.random.default_rng(self.calls)
