@@ -244,10 +244,10 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
 
     The other dimensions of the two broadcast. Negative positions count from the end of `dim`.
     """
-    if indices.array.dtype != np.int64:
+    if indices.dtype != np.int64:
         raise RuntimeError(
             "take_along_dim(): dtype of indices should be Long but got "
-            f"{type_name(indices.array.dtype)}"
+            f"{type_name(indices.dtype)}"
         )
     if dim is None:
         return ops.gather(input.reshape(-1), 0, indices.reshape(-1))
@@ -260,12 +260,12 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     if not input.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     length = input.shape[dim]
-    positions = np.where(indices.array < 0, indices.array + length, indices.array)
+    positions = ops.where(indices < 0, indices + length, indices)
     before = broadcast_shapes(input.shape[:dim], indices.shape[:dim])
     after = broadcast_shapes(input.shape[dim + 1 :], indices.shape[dim + 1 :])
     source = ops.expand(input, (*before, length, *after))
-    everywhere = np.broadcast_to(positions, (*before, indices.shape[dim], *after))
-    return ops.gather(source, dim, wrap(everywhere))
+    everywhere = ops.expand(positions, (*before, indices.shape[dim], *after))
+    return ops.gather(source, dim, everywhere)
 
 
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
