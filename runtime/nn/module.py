@@ -278,7 +278,7 @@ class Module(ModuleMembers):
             clear_grad(param, set_to_none)
 
     def _apply(self: _Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> _Self:
-        """Replace the values of parameters, buffers and gradients by those of `fn(tensor)`.
+        """Replace buffers by `fn(tensor)`, and the values of parameters and gradients by its values.
 
         All conversions come through here, so that a module of one's own may convert more.
         """
@@ -286,9 +286,12 @@ class Module(ModuleMembers):
             for child in self.children():
                 child._apply(fn)
         with no_grad():
-            for tensor in (*self._parameters.values(), *self._buffers.values()):
+            for tensor in self._parameters.values():
                 if tensor is not None:
                     _replace_values(tensor, fn)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
         return self
 
     def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:

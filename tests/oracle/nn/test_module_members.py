@@ -316,3 +316,23 @@ def test_buffers_that_do_not_persist_are_named(torch: Any) -> None:
         return sorted(module._non_persistent_buffers_set), list(module.state_dict())
 
     assert_same(behaviour, torch)
+
+
+def test_conversions_replace_buffers_and_keep_parameters(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        module = library.nn.Sequential(library.nn.BatchNorm1d(2))
+        shared = library.ones(1)
+        for name in ("one", "other"):
+            module.register_buffer(name, shared)
+        buffer, weight = module[0].running_mean, module[0].weight
+        module.float()
+        same = module[0].running_mean is buffer, module.one is module.other
+        module.double()
+        return [
+            same,
+            [buffer, module[0].running_mean, module[0].num_batches_tracked],
+            [module[0].running_mean is buffer, module[0].weight is weight],
+            module.one is module.other,
+        ]
+
+    assert_same(behaviour, torch)

@@ -388,3 +388,12 @@ def test_wrong_initialisations():
         nn.init.kaiming_normal_(wrap(np.ones((2, 2))), mode="fan_middle")
     with pytest.raises(ValueError, match="Only tensors with 2 dimensions"):
         nn.init.eye_(wrap(np.ones(2)))
+
+
+def test_who_has_a_buffer_keeps_it_as_it_was():
+    module = nn.BatchNorm1d(1)
+    mean, weight = module.running_mean, module.weight
+    module.double()
+    assert (mean.dtype, module.running_mean.dtype) == (np.float32, np.float64)
+    assert weight is module.weight
+    assert weight.dtype == np.float64
