@@ -63,8 +63,8 @@ class MixtureSameFamily(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """Return that of the components."""
-        return self.component_distribution.support
+        """Return the values that all components take."""
+        return constraints.MixtureSameFamilyConstraint(self.component_distribution.support)
 
     @property
     def _weights(self) -> Any:

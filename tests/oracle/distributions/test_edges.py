@@ -272,3 +272,29 @@ def test_what_is_refused(torch: Any, name: str) -> None:
     assert_same(
         lambda library: attempt(lambda: REFUSED[name](library.distributions, library)), torch
     )
+
+
+@pytest.mark.oracle
+def test_the_support_of_a_mixture_is_that_of_all_components(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        d = library.distributions
+        low, high = library.tensor([0.0, 1.0]), library.tensor([2.0, 3.0])
+        mixture = d.MixtureSameFamily(d.Categorical(library.ones(2)), d.Uniform(low, high))
+        inside = library.tensor([1.2, 1.5, 1.9])
+        return [
+            repr(mixture.support),
+            mixture.support.check(library.tensor([0.5, 1.5, 2.5])),
+            mixture.log_prob(inside),
+            attempt(lambda: mixture.log_prob(library.tensor(0.5))),
+        ]
+
+    assert_same(behaviour, torch)
+
+
+def test_values_of_a_mixture_whose_components_have_other_supports() -> None:
+    d = gs.distributions
+    parts = d.Uniform(gs.tensor([0.0, 1.0]), gs.tensor([2.0, 2.0]))
+    mixture = d.MixtureSameFamily(d.Categorical(gs.ones(2)), parts)
+    found = mixture.log_prob(gs.tensor([1.5, 1.25, 1.75])).exp()
+    np.testing.assert_allclose(found.numpy(), 0.75, rtol=1e-6)
+    assert mixture.support.check(gs.tensor([0.5, 1.5])).tolist() == [False, True]
