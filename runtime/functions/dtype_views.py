@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..batching.batched import Batched
+from ..batching.batched import Batched, batch
 from ..core.storage import share_memory
 from ..core.tensor import Tensor, wrap
 from ..dispatch.overloads import variadic
@@ -33,7 +33,11 @@ class DtypeViewMethods:
         if dtype is None:
             return _reshaped(self, *size, **options)
         if isinstance(self, Batched):
-            raise NotImplementedError("view: another dtype is not there for batches of `vmap`")
+            one = np.empty(self.shape, self.dtype)
+            kernels.view_as_dtype(
+                one, np.dtype(dtype)
+            )  # refuses what one example is too narrow for
+            return batch(self.physical.view(dtype), self.level)
         viewed = wrap(kernels.view_as_dtype(self.detach().array, np.dtype(dtype)))
         share_memory(self, viewed)
         return viewed

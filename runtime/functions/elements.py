@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..batching.examples import reading_each_example
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..dtypes.number_conversion import converted
@@ -16,6 +17,7 @@ from .creation import leaf
 from .creation_options import PLACE, creates
 
 
+@reading_each_example
 def isin(
     elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
@@ -33,7 +35,10 @@ def isin(
 
 def isreal(input: Tensor) -> Tensor:
     """Return for each element whether its imaginary part is zero."""
-    return wrap(np.asanyarray(np.isreal(input.array)))
+    if input.dtype.kind != "c":
+        return wrap(np.ones(input.shape, bool))
+    imaginary: Tensor = ops.imag(input)
+    return imaginary == 0
 
 
 @creates(*PLACE)
@@ -66,6 +71,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     return answer
 
 
+@reading_each_example
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return positions among the elements of a shape, counted row by row, as indices of int64.
 
@@ -92,6 +98,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
 
 
 @accepts_out
+@reading_each_example
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """Return `size` rows of positions of elements that are not zero, filled up with a value."""
     if size < 0:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..batching.examples import reading_each_example
 from ..core.tensor import Tensor, wrap
 from ..dispatch.named_results import Result
 from ..inplace.keywords import accepts_out
@@ -32,6 +33,7 @@ class HistogramddResult(Result):
 
 
 @accepts_out
+@reading_each_example
 @np.errstate(all="ignore")
 def histogram(
     input: Tensor,
@@ -60,6 +62,7 @@ def histogram(
     return HistogramResult(wrap(hist.astype(dtype)), wrap(np.asanyarray(found).astype(dtype)))
 
 
+@reading_each_example
 @np.errstate(all="ignore")
 def histogramdd(
     input: Tensor,

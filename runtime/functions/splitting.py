@@ -246,8 +246,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     """
     if indices.dtype != np.int64:
         raise RuntimeError(
-            "take_along_dim(): dtype of indices should be Long but got "
-            f"{type_name(indices.dtype)}"
+            f"take_along_dim(): dtype of indices should be Long but got {type_name(indices.dtype)}"
         )
     if dim is None:
         return ops.gather(input.reshape(-1), 0, indices.reshape(-1))

@@ -38,6 +38,9 @@ def as_strided(
     """
     if isinstance(input, Batched):  # a view of all examples, so that writes reach them
         examples = input.physical
+        if examples.stride(0) == 0 and input.level.size > 1:  # one memory, but not one gradient
+            each = [as_strided(one, size, stride, storage_offset) for one in ops.unbind(examples)]
+            return batch(ops.stack(each), input.level)
         shape, strides = [input.level.size, *size], [cast("int", examples.stride(0)), *stride]
         return batch(as_strided(examples, shape, strides, storage_offset), input.level)
     return ops._as_strided(input, *_places(input, size, stride, storage_offset))

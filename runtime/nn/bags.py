@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..batching.examples import reading_each_example
 from ..core.captured import has_values, is_any, numbers_of
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
@@ -17,6 +18,7 @@ from .parameter import check_table, table
 MODES = ("sum", "mean", "max")
 
 
+@reading_each_example
 def embedding_bag(
     input: Tensor,
     weight: Tensor,

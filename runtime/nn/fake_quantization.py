@@ -14,6 +14,8 @@ from ..core.tensor import Tensor, wrap
 class _FakeQuantize(Function):
     """Rounds to the grid; the gradient flows where the value is within it."""
 
+    generate_vmap_rule = True
+
     @staticmethod
     def forward(
         ctx: Any, input: Tensor, scale: Any, zero_point: Any, low: int, high: int
@@ -24,7 +26,7 @@ class _FakeQuantize(Function):
         is_whole = zero_point.dtype.kind in "iu"  # the sum would round halves to other neighbours
         grid = np.rint(steps) + zero_point if is_whole else np.rint(steps + zero_point)
         ctx.within = (grid >= low) & (grid <= high)
-        rounded = (np.clip(grid, low, high) - zero_point) * scale
+        rounded = (np.clip(grid, low, high) - zero_point).astype(scale.dtype) * scale
         return wrap(rounded.astype(values.dtype))
 
     @staticmethod

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...batching.examples import reading_each_example
 from ...core.tensor import Tensor, wrap
 from ...dispatch.registry import ops
 from ...dtypes.promotion import type_name
@@ -46,6 +47,7 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
 
 
 @accepts_out
+@reading_each_example
 def matrix_rank(
     A: Tensor,
     tol: float | Tensor | None = None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...batching.examples import reading_each_example
 from ...core.modes import is_grad_enabled
 from ...core.tensor import Tensor, wrap
 from ...dispatch.named_results import Result
@@ -23,6 +24,7 @@ class GeqrfResult(Result):
 
 
 @accepts_out
+@reading_each_example
 def geqrf(input: Tensor) -> GeqrfResult:
     """Return the QR decomposition of matrices (..., m, n) as LAPACK's reflectors.
 

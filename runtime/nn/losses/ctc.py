@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...batching.examples import reading_each_example
 from ...core.captured import is_any
 from ...core.tensor import Tensor, wrap
 from ...dispatch.registry import ops
@@ -21,6 +22,7 @@ _IMPOSSIBLE = -1e30
 """Stands for the logarithm of zero: its exponential is zero, and no difference of two is nan."""
 
 
+@reading_each_example
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

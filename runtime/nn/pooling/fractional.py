@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...batching.examples import reading_each_example
 from ...core.tensor import Tensor, wrap
 from ...dispatch.registry import ops
 from ...random import rand
@@ -122,6 +123,18 @@ def _pooled(
     if samples is None:
         samples = rand(batch, channels, spatial, dtype=input.dtype)
     _check_samples(input, samples, (batch, channels, spatial))
+    return _maxima(input, samples, kernel, wanted)
+
+
+@reading_each_example
+def _maxima(
+    input: Tensor, samples: Tensor, kernel: list[int], wanted: list[int]
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows that lie where samples say, and where those are."""
+    spatial = len(wanted)
+    sizes = input.shape[-spatial:]
+    batch = 1 if input.ndim == spatial + 1 else input.shape[0]
+    channels = input.shape[-spatial - 1]
     drawn = samples.detach().numpy()[:batch]
     places = _places(input.detach().numpy(), kernel, wanted, drawn)
     planes = input.reshape(batch * channels, math.prod(sizes))

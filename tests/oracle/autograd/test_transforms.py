@@ -12,6 +12,7 @@ import gradspec as gs
 
 pytestmark = [
     pytest.mark.oracle,
+    pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node:UserWarning"),
 ]
@@ -46,6 +47,29 @@ PROGRAMS: dict[str, Program] = {
     "batch normalisation": lambda g, f, x, w, y: f.vmap(
         lambda r: g.nn.functional.batch_norm(r, None, None, training=True)
     )(g.stack([x, x * x])),
+    "elements along a dimension": lambda g, f, x, w, y: f.vmap(
+        lambda r: g.take_along_dim(r, r.argsort() - 3, 0)
+    )(x),
+    "membership": lambda g, f, x, w, y: f.vmap(lambda r: g.isin(r, r[:2]))(x),
+    "ranks": lambda g, f, x, w, y: f.vmap(lambda r: g.linalg.matrix_rank(g.outer(r, r)))(x),
+    "positions": lambda g, f, x, w, y: f.vmap(lambda r: g.unravel_index(r.argsort(), (2, 2)))(x),
+    "bags": lambda g, f, x, w, y: f.vmap(
+        lambda r: g.nn.functional.embedding_bag(r.argsort()[None], w, mode="mean")
+    )(x),
+    "losses of alignments": lambda g, f, x, w, y: f.vmap(
+        lambda r: g.nn.functional.ctc_loss(
+            r.log_softmax(0).expand(4, 1, 3), g.tensor([[1, 2]]), (4,), (2,)
+        )
+    )(x),
+    "fake quantisation": lambda g, f, x, w, y: f.vmap(
+        f.grad(lambda r: g.fake_quantize_per_tensor_affine(r, 0.1, 0, -8, 7).sin().sum())
+    )(x),
+    "a strided view of what is shared": lambda g, f, x, w, y: f.vmap(
+        lambda r: f.grad(lambda z: (z.as_strided((2, 2), (1, 1)) * r[0]).sum())(y)
+    )(x),
+    "the derivative of a strided view": lambda g, f, x, w, y: f.jacfwd(
+        lambda z: z.as_strided((2, 2), (1, 1))
+    )(y),
     "the gradient": lambda g, f, x, w, y: f.grad(loss(g))(w, y),
     "the value beside it": lambda g, f, x, w, y: f.grad_and_value(wave)(y),
     "something else beside it": lambda g, f, x, w, y: f.grad(

@@ -255,3 +255,11 @@ def test_halves_are_rounded_before_the_zero_point_is_added(torch: Any, zero: Any
         return whole.tolist(), by_row.tolist()
 
     assert behaviour(gs) == behaviour(torch)
+
+
+def test_grids_of_double_precision_are_those_of_single(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        x = library.tensor([0.31, -0.26, 0.7], dtype=library.float64)
+        return library.fake_quantize_per_tensor_affine(x, 0.1, 0, -8, 7).tolist()
+
+    assert behaviour(gs) == behaviour(torch)
