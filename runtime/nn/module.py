@@ -278,7 +278,7 @@ class Module(ModuleMembers):
             clear_grad(param, set_to_none)
 
     def _apply(self: _Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> _Self:
-        """Replace buffers by `fn(tensor)`, and the values of parameters and gradients by its values.
+        """Replace buffers by `fn(tensor)`, and the values of parameters and gradients by its own.
 
         All conversions come through here, so that a module of one's own may convert more.
         """
