@@ -76,6 +76,9 @@ class RAdam(Optimizer):
         longest = 2 / (1 - beta2) - 1
         length = longest - 2 * step * beta2**step / correction
         change = lr / (1 - beta1**step) * mean
+        if longest <= 5:  # no step is as long as that, and the divisor below may be zero
+            values -= change
+            return
         rectified = (length - 4) * (length - 2) * longest
         rectified /= (longest - 4) * (longest - 2) * length
         adapted = root(np.maximum(rectified * correction, 0)) / (np.sqrt(square) + group["eps"])

@@ -12,6 +12,7 @@ from ...core.modes import no_grad
 from ...core.tensor import Tensor, wrap
 from ...core.user_warnings import warn
 from ...dispatch.registry import ops
+from ...dtypes.promotion import get_default_dtype
 from ...inplace.ops import write
 
 Tensors: TypeAlias = Tensor | Iterable[Tensor]
@@ -38,7 +39,7 @@ def get_total_norm(
     """
     listed = _listed(tensors)
     if not listed:
-        return wrap(np.array(0.0, np.float32))
+        return wrap(np.array(0.0, get_default_dtype()))
     norm_type = float(norm_type)
     norms = [ops.linalg_vector_norm(tensor, norm_type) for tensor in listed]
     total: Tensor = ops.linalg_vector_norm(ops.stack(norms), norm_type)

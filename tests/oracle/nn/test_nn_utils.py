@@ -401,3 +401,16 @@ def test_modules_without_initial_values():
     assert layer.weight.shape == (3, 2)
     with pytest.raises(RuntimeError, match="Expected a Module"):
         gs.nn.utils.skip_init(list)
+
+
+def test_the_norm_of_nothing_has_the_default_dtype(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        library.set_default_dtype(library.float64)
+        try:
+            param = library.ones(1, requires_grad=True)
+            utils = library.nn.utils
+            return [utils.get_total_norm([]), utils.clip_grad_norm_([param], 1.0)]
+        finally:
+            library.set_default_dtype(library.float32)
+
+    assert_same(behaviour, torch)

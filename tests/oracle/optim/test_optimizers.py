@@ -51,6 +51,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     ],
     "RAdam": [
         {},
+        {"lr": 0.1, "betas": (0.5, 0.6)},
+        {"lr": 0.1, "betas": (0.5, 0.5)},
         {"lr": 0.1, "betas": (0.8, 0.9), "eps": 1e-3, "weight_decay": 0.1},
         {"lr": 0.1, "weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True},
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec.core.tensor import wrap
-from gradspec.optim import SGD, Adam, AdamW
+from gradspec.optim import SGD, Adam, AdamW, RAdam
 from gradspec.optim.optimizer import Optimizer
 
 ALGORITHMS = [
@@ -216,3 +216,13 @@ def test_wrong_parameters():
     x.grad = wrap(np.ones(1))
     with pytest.raises(NotImplementedError, match="does not define update"):
         Optimizer([x], {}).step()
+
+
+def test_radam_with_a_short_average() -> None:
+    x = wrap(np.array([4.0])).requires_grad_()
+    optimizer = RAdam([x], lr=0.5, betas=(0.0, 0.6))
+    for expected in (3.0, 2.0):
+        optimizer.zero_grad()
+        (2 * x).sum().backward()
+        optimizer.step()
+        assert abs(x.item() - expected) < 1e-12
