@@ -74,6 +74,7 @@ from .functions.composites import matrix_power as matrix_power
 from .functions.composites import moveaxis as moveaxis
 from .functions.composites import movedim as movedim
 from .functions.composites import mvlgamma as mvlgamma
+from .functions.composites import narrow as narrow
 from .functions.composites import nonzero as nonzero
 from .functions.composites import norm as norm
 from .functions.composites import positive as positive
@@ -241,6 +242,18 @@ if _TYPE_CHECKING:
     from .functions.splitting import repeat_interleave as repeat_interleave
     from .functions.splitting import take_along_dim as take_along_dim
     from .functions.splitting import vsplit as vsplit
+    from .functions.storages import BoolStorage as BoolStorage
+    from .functions.storages import ByteStorage as ByteStorage
+    from .functions.storages import CharStorage as CharStorage
+    from .functions.storages import ComplexDoubleStorage as ComplexDoubleStorage
+    from .functions.storages import ComplexFloatStorage as ComplexFloatStorage
+    from .functions.storages import DoubleStorage as DoubleStorage
+    from .functions.storages import FloatStorage as FloatStorage
+    from .functions.storages import HalfStorage as HalfStorage
+    from .functions.storages import IntStorage as IntStorage
+    from .functions.storages import LongStorage as LongStorage
+    from .functions.storages import ShortStorage as ShortStorage
+    from .functions.storages import Storage as Storage
     from .functions.storages import TypedStorage as TypedStorage
     from .functions.storages import UntypedStorage as UntypedStorage
     from .functions.strided import as_strided as as_strided
@@ -388,7 +401,11 @@ _FURTHER = {
         "block_diag broadcast_shapes broadcast_tensors cartesian_prod combinations dsplit "
         "hsplit meshgrid repeat_interleave take_along_dim vsplit"
     ),
-    ".functions.storages": "TypedStorage UntypedStorage",
+    ".functions.storages": (
+        "BoolStorage ByteStorage CharStorage ComplexDoubleStorage ComplexFloatStorage "
+        "DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage Storage "
+        "TypedStorage UntypedStorage"
+    ),
     ".functions.strided": "as_strided as_strided_ as_strided_copy as_strided_scatter unsafe_chunk",
     ".functions.unique": "unique unique_consecutive",
     ".nn.fake_quantization": ("fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from .core.missing import explaining as _explaining
+from .functions.linear_algebra.indefinite import ldl_factor as ldl_factor
+from .functions.linear_algebra.indefinite import ldl_factor_ex as ldl_factor_ex
+from .functions.linear_algebra.indefinite import ldl_solve as ldl_solve
 from .functions.linear_algebra.linalg import matrix_norm as matrix_norm
 from .functions.linear_algebra.linalg import matrix_power as matrix_power
 from .functions.linear_algebra.linalg import multi_dot as multi_dot

@@ -1,15 +1,18 @@
 """`gs.ops.aten`: the ops of the table by the names that PyTorch's dispatcher has for them.
 
 `gs.ops.aten.add.Tensor` is one op, and `gs.ops.aten.add` the function that chooses among those of
-its name. Policies of selective checkpoints are given such ops, and compare with them.
+its name. `gs.ops.aten.add_` is the method that writes in place. Policies of selective checkpoints
+are given such ops, and compare with them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from .core.tensor import Tensor
 from .dispatch.registry import BY_NAME, public_function, table_op
 
 __all__ = ["OpOverload", "OpOverloadPacket", "aten", "overload_named"]
@@ -20,7 +23,7 @@ class OpOverload:
 
     def __init__(self, full_name: str) -> None:
         base, _, overload = full_name.partition(".")
-        self._function: Callable[..., Any] = BY_NAME[full_name].function
+        self._function: Callable[..., Any] = _written(base) or BY_NAME[full_name].function
         self._full_name = full_name
         self._overloadname = overload or "default"
         self.__name__ = f"{base}.{self._overloadname}"
@@ -49,7 +52,7 @@ class OpOverloadPacket:
     """The ops of one name, by the names of their overloads; calling it chooses among them."""
 
     def __init__(self, base: str) -> None:
-        self._function: Callable[..., Any] = public_function(table_op(base))
+        self._function: Callable[..., Any] = _written(base) or public_function(table_op(base))
         self.__name__ = base
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -57,8 +60,14 @@ class OpOverloadPacket:
 
     def overloads(self) -> list[str]:
         """The names of the overloads."""
+        op = self.__name__
+        if _written(op) is not None:
+            op = op.removesuffix("_")  # whose overloads the method has
+            with suppress(LookupError):
+                table_op(op)  # imports its family
         names = (name.partition(".") for name in tuple(BY_NAME))
-        return [overload or "default" for base, _, overload in names if base == self.__name__]
+        found = [overload or "default" for base, _, overload in names if base == op]
+        return found or ["default"]  # `zero_` has no op that it writes
 
     def __getattr__(self, overload: str) -> OpOverload:
         if overload.startswith("__") or overload not in self.overloads():
@@ -74,6 +83,14 @@ class OpOverloadPacket:
 
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+
+def _written(base: str) -> Callable[..., Any] | None:
+    """The method of tensors that writes in place, if `base` is the name of one: `add_`."""
+    if not base.endswith("_") or base.startswith("_"):
+        return None
+    method: Callable[..., Any] | None = getattr(Tensor, base, None)
+    return method
 
 
 @cache

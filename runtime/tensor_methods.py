@@ -9,7 +9,7 @@ from .core.node import Node
 from .core.tensor import Size, Tensor
 from .dispatch.operators import SizeMethods
 from .functions.complex_parts import ComplexParts
-from .functions.composites import CompositeMethods, invert
+from .functions.composites import CompositeMethods, invert, narrow
 from .functions.conversion import ConversionMethods, clone
 from .functions.dtype_views import DtypeViewMethods
 from .functions.indexing import IndexingMethods
@@ -143,4 +143,5 @@ def install_all() -> None:
     install(Tensor, lazy_methods(f"{__package__}.generated", METHODS))
     install(Tensor, vars(DtypeViewMethods))  # in the place of an op's
     install(Tensor, {"clone": clone})  # the op has no memory_format
+    install(Tensor, {"narrow": narrow})  # the op takes no tensor to start at
     install(Tensor, {"__invert__": invert})  # the op raises other errors

@@ -16,6 +16,14 @@ def whole_numbers(given: Any) -> list[int]:
         return [operator.index(each) for each in given]
 
 
+def check_whole(function: str, argument: str, given: Any) -> None:
+    """TypeError for what is no whole number, also for bools, although Python counts with them."""
+    if isinstance(given, bool | np.bool_) or not hasattr(given, "__index__"):
+        raise TypeError(
+            f"{function}(): argument '{argument}' must be int, not {type(given).__name__}"
+        )
+
+
 def dim_number(dim: Any) -> int:
     """A dimension as an int of Python, which may be NumPy's or a tensor of a single whole number.
 

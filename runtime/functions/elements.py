@@ -12,6 +12,7 @@ from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..dtypes.number_conversion import converted
 from ..dtypes.promotion import get_default_dtype, result_dtype
+from ..dtypes.whole_numbers import check_whole
 from ..inplace.keywords import accepts_out
 from .creation import leaf
 from .creation_options import PLACE, creates
@@ -58,6 +59,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
     columns = x.shape[0] if N is None else N
+    check_whole("vander", "N", columns)
     if columns < 0:
         raise RuntimeError("N must be non-negative.")
     exact = x.array.dtype.kind in "fc"

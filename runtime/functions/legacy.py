@@ -12,7 +12,9 @@ from ..core.tensor import Tensor, wrap
 from ..core.torch_function import DisableTorchFunctionSubclass
 from ..dispatch.registry import ops
 from ..dtypes.promotion import get_default_dtype, set_default_dtype, type_name
+from ..inplace.resize import set_
 from .creation import tensor as tensor_of
+from .storages import TypedStorage, UntypedStorage
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -106,6 +108,8 @@ class TensorType(type):
         check_device(cls.__name__, device)
         if len(data) == 1 and isinstance(data[0], Tensor):
             return _same_memory(cls.__name__, data[0], cls.dtype)
+        if len(data) == 1 and isinstance(data[0], TypedStorage | UntypedStorage):
+            return set_(wrap(np.empty(0, cls.dtype)), data[0])
         return wrap(_array_of(data, cls.dtype))
 
 

@@ -130,7 +130,7 @@ class PropertyMethods:
         """Return whether both are the same elements of the same memory, in one order."""
         mine, other = self.array, tensor.array
         return (
-            UntypedStorage(self) == UntypedStorage(tensor)  # type: ignore[arg-type]
+            UntypedStorage(self) == UntypedStorage(tensor)
             and (address_of(mine), mine.shape, mine.strides)
             == (address_of(other), other.shape, other.strides)
         )  # fmt: skip

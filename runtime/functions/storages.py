@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 
 from ..core.devices import CPU
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, wrap
+from ..dtypes.promotion import get_default_dtype
 from ..inplace.resize import owner_of
 
 
 class UntypedStorage:
-    """The memory of a tensor, with all tensors that share it: bytes, without a dtype."""
+    """The memory of a tensor, with all tensors that share it: bytes, without a dtype.
+
+    Of a number it is new memory of that many bytes, of a sequence of numbers memory with these.
+    """
 
     __slots__ = ("_memory", "tensor")
 
-    def __init__(self, tensor: Tensor) -> None:
-        self._memory = owner_of(tensor.array)
-        self.tensor = tensor
+    def __init__(self, source: Any = 0) -> None:
+        self.tensor = _tensor_of(source, np.dtype(np.uint8))
+        self._memory = owner_of(self.tensor.array)
 
     device = CPU
 
@@ -74,11 +79,15 @@ class UntypedStorage:
 
 
 class TypedStorage:
-    """The memory of a tensor, as elements of its dtype: `tensor.storage()`."""
+    """The memory of a tensor, as elements of its dtype: `tensor.storage()`.
+
+    Of a number it is new memory for that many elements, of a sequence memory with these elements.
+    """
 
     __slots__ = ("_bytes", "_elements", "dtype")
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, source: Any = 0, *, dtype: Any = None) -> None:
+        tensor = _tensor_of(source, get_default_dtype() if dtype is None else np.dtype(dtype))
         self._bytes = UntypedStorage(tensor)
         self.dtype = tensor.array.dtype
         self._elements = self._bytes.elements(self.dtype)
@@ -140,6 +149,47 @@ class TypedStorage:
 
     def __repr__(self) -> str:
         return f"gradspec.TypedStorage of {self.size()} elements, {self.dtype.name}"
+
+
+class StorageType(type):
+    """The class of `FloatStorage` and its kin: memory of elements of one dtype."""
+
+    dtype: np.dtype[Any]
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype == cls.dtype
+
+    def __call__(cls, source: Any = 0) -> TypedStorage:
+        """Make memory of so many elements, or of the given ones."""
+        return TypedStorage(source, dtype=cls.dtype)
+
+
+def _type_of(name: str, dtype: str) -> StorageType:
+    doc = f"Memory of elements of {dtype}; see `TypedStorage`."
+    return StorageType(name, (), {"__doc__": doc, "dtype": np.dtype(dtype)})
+
+
+BoolStorage: Final = _type_of("BoolStorage", "bool")
+ByteStorage: Final = _type_of("ByteStorage", "uint8")
+CharStorage: Final = _type_of("CharStorage", "int8")
+ShortStorage: Final = _type_of("ShortStorage", "int16")
+IntStorage: Final = _type_of("IntStorage", "int32")
+LongStorage: Final = _type_of("LongStorage", "int64")
+HalfStorage: Final = _type_of("HalfStorage", "float16")
+FloatStorage: Final = _type_of("FloatStorage", "float32")
+DoubleStorage: Final = _type_of("DoubleStorage", "float64")
+ComplexFloatStorage: Final = _type_of("ComplexFloatStorage", "complex64")
+ComplexDoubleStorage: Final = _type_of("ComplexDoubleStorage", "complex128")
+Storage: Final = FloatStorage
+
+
+def _tensor_of(source: Any, dtype: np.dtype[Any]) -> Tensor:
+    """A tensor as it is, or a new one of a number of elements, or of the given elements."""
+    if isinstance(source, Tensor):
+        return source
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        return wrap(np.array(source, dtype))
+    return wrap(np.zeros(operator.index(source), dtype))
 
 
 def address_of(array: np.ndarray[Any, Any]) -> int:

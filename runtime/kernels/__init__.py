@@ -84,7 +84,7 @@ _NAMES = {
         "bincount bucketize histc searchsorted unique unique_consecutive unique_dim"
     ),
     "reductions.extremes": (
-        "amax amin argmax argmin is_extreme max max_with_indices min min_with_indices "
+        "amax amin aminmax argmax argmin is_extreme max max_with_indices min min_with_indices "
         "put_along_dim take_along_dim"
     ),
     "reductions.norms": "renorm vector_norm",

@@ -22,7 +22,7 @@ DEFINED_BY_A_KERNEL = {
     "distances": "_row_pairs",
     "gamma": "_gamma_density _gamma_quantile _igamma_derivative",
     "indexing": (
-        "_corner _flat_places _in_corner _index_along _masked_take _unfold_backward "
+        "_corner _flat_places _in_corner _index_along _masked_take unfold_backward "
         "diagonal_scatter gather index.Tensor index_put index_reduce masked_scatter "
         "masked_select scatter.src scatter.value scatter_add scatter_reduce.two "
         "select_scatter slice.Tensor slice_scatter unfold"

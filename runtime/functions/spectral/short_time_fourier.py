@@ -155,7 +155,7 @@ def istft(
 
 def _added(pieces: Tensor, total: int, hop: int) -> Tensor:
     """The sum of windows (batch, windows, n_fft), each at its place in (batch, total)."""
-    return ops._unfold_backward(pieces, [pieces.shape[0], total], 1, pieces.shape[2], hop)
+    return ops.unfold_backward(pieces, [pieces.shape[0], total], 1, pieces.shape[2], hop)
 
 
 def _centred(window: Tensor | None, width: int, n_fft: int, like: Tensor) -> Tensor:

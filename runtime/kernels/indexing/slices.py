@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..elementwise.checks import Array, normalize_dim
+from ..elementwise.checks import ArgumentError, Array, normalize_dim
 from ..shape.layout import diagonal
 
 
@@ -155,10 +155,21 @@ def unfold_backward(
     self: Array, input_sizes: Sequence[int], dim: int, size: int, step: int
 ) -> Array:
     """Zeros with windows added where they were taken from: one place of all windows at a time."""
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if step <= 0:
+        raise ArgumentError(f"step is {step} but must be > 0")
+    dim = normalize_dim(dim, len(input_sizes))
+    windows = [*input_sizes, size]
+    if input_sizes:
+        windows[dim] = (input_sizes[dim] - size) // step + 1
+    if list(self.shape) != windows:
+        raise RuntimeError(
+            f"unfold_backward: expected windows of shape {windows}, but got {list(self.shape)}"
+        )
     out = np.zeros_like(self, order="C", shape=input_sizes)
     if not input_sizes:
         return out + self.sum()
-    dim = normalize_dim(dim, len(input_sizes))
     before = (slice(None),) * dim
     for place in range(size):
         reach = place + step * (self.shape[dim] - 1) + 1

@@ -146,7 +146,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Number) -> Any:
             "will perform a true division of tensor1 and tensor2."
         )
     quotient = tensor1 / tensor2
-    return self + (quotient if value == 1 else quotient * value)
+    return self + (quotient if value == 1 else quotient * converted(value, self.dtype))
 
 
 def lerp(self: Array, end: Array, weight: Any) -> Any:
@@ -154,7 +154,8 @@ def lerp(self: Array, end: Array, weight: Any) -> Any:
     floating("lerp_kernel_scalar", self)
     if self.dtype is HALF:  # in which differences may be infinite
         return lerp(self.astype(np.float32), end.astype(np.float32), weight).astype(HALF)
-    if weight < 0.5:
+    weight = converted(weight, self.dtype)
+    if np.real(weight) < 0.5:
         return self + (end - self) * weight
     return end - (end - self) * (1 - weight)
 

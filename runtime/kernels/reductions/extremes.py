@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes.whole_numbers import dim_number
 from ..elementwise.checks import Array, normalize_dim
 from .sums import Dims, axes
 
@@ -27,6 +28,12 @@ def amin(self: Array, dim: Dims, keepdim: bool) -> Any:
     chosen = axes(dim)
     _not_empty("amin", self, chosen)
     return _min_reduce(self, chosen, None, None, keepdim)
+
+
+def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Any, Any]:
+    """The smallest and the largest elements, over one dimension or all of them."""
+    chosen = None if dim is None else dim_number(dim)
+    return amin(self, chosen, keepdim), amax(self, chosen, keepdim)
 
 
 def max(self: Array) -> Any:

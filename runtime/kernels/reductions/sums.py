@@ -198,8 +198,13 @@ def nansum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
     return sum(numbers, dim, keepdim, dtype)
 
 
-def count_numbers(self: Array, dim: Dims, keepdim: bool) -> Any:
-    """Count the elements that are not nan; RuntimeError for integers."""
+def count_numbers(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
+    """Count the elements that are not nan; RuntimeError for integers, given or asked for."""
+    if dtype is not None and np.dtype(dtype).num <= LAST_INTEGER:
+        raise RuntimeError(
+            "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
+            f"point or complex dtype. Got: {np.dtype(dtype)}"
+        )
     if self.dtype.kind in "iub":
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
