@@ -1,4 +1,4 @@
-"""What the functions of PyTorch's files of tests of views, shapes and indices found, one by one."""
+"""Calls that PyTorch's files of tests of views, shapes and indices make, on both libraries."""
 
 from __future__ import annotations
 
