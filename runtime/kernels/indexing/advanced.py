@@ -52,6 +52,8 @@ def _strides(self: Array, indices: Sequence[Array | None], ndim: int) -> list[in
 
 def index(self: Array, indices: Sequence[Array | None]) -> Any:
     """Elements at integer positions, or where masks are true."""
+    if not indices:
+        raise IndexError("at least one index must be provided")
     return laid_out(self[_key(indices, self.ndim)], self, indices)
 
 
