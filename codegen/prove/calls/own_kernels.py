@@ -23,6 +23,7 @@ from ..identities.definition import evaluate_definition
 from ..identities.identity import Mismatch
 from ..symbolic.special_values import formulas
 from .call import CallWithNumbers
+from .called_again import check_called_again, in_dtype
 from .measures import short
 
 Array = np.ndarray[Any, Any]
@@ -42,6 +43,13 @@ HALF_TOLERANCE = 0.05
 
 LARGEST_HALF = 1000.0
 """Larger values may come of numbers that half precision does not hold."""
+
+SMALLER = (np.int32, np.int16)
+"""Dtypes of whole numbers in which kernels are compared with their definition, beside int64. Of
+bytes a negative is none, and kernels that are meant for floats take negatives."""
+
+SMALLER_TOLERANCE = 1e-3
+"""Functions of int16 are computed in single precision."""
 
 
 def kept(answer_of: Callable[[OpSpec], _Answer]) -> Callable[[OpSpec], _Answer]:
@@ -101,22 +109,25 @@ def _computed(code: CodeType) -> Iterator[Any]:
 
 
 def check_own_kernels(call: CallWithNumbers, middle: dict[str, Array]) -> None:
-    """Make a call again with arrays in other orders, in half precision, and of whole numbers.
+    """Make a call twice, with arrays in other orders, in half precision, and of whole numbers.
 
     Raises Mismatch.
     """
-    if _module(call.spec) is None:
+    module = _module(call.spec)
+    if module is None:
         return
-    for how, way in _ORDERS.items():
-        found = _outputs(call, way)
+    check_called_again(call, module)
+    for how, values in _in_other_orders(call.values):
+        found = _outputs(call, values)
         for name, wanted in middle.items():
             size = np.abs(wanted).max(initial=1e-3)
             if found is not None and not _are_close(found[name], wanted, TOLERANCE * size):
-                text = f"is {short(found[name])} for arguments {how}, and else {short(wanted)}"
+                text = f"is {short(found[name])} for {how}, and else {short(wanted)}"
                 raise Mismatch(f"kernel of {name}", "kernel", text)
     _check_halves(call, middle)
     if call.spec.kernel is not None:
         _check_whole_numbers(call)
+        _check_smaller_numbers(call)
 
 
 def check_own_kernels_at_nan(call: CallWithNumbers, middle: dict[str, Array]) -> None:
@@ -146,8 +157,9 @@ def _has_nan_alone(values: dict[str, Any]) -> bool:
 
 def _check_halves(call: CallWithNumbers, middle: dict[str, Array]) -> None:
     """Compare the values in half precision, where no number of the call is large."""
-    found = _outputs(call, lambda array: array.astype(np.float16))
-    near = _outputs(call, lambda array: array.astype(np.float16).astype(np.float64))
+    halves = in_dtype(call.values, np.float16)
+    found = _outputs(call, halves)
+    near = _outputs(call, in_dtype(halves, np.float64))
     if found is None or near is None:
         return
     for name, wanted in middle.items():
@@ -162,13 +174,9 @@ def _check_halves(call: CallWithNumbers, middle: dict[str, Array]) -> None:
 
 def _check_whole_numbers(call: CallWithNumbers) -> None:
     """Compare the values of the kernel and of the definition; dtypes may differ."""
-    found = _outputs(call, _whole)
-    if found is None:
-        return
-    try:
-        with np.errstate(all="ignore"):
-            definition = evaluate_definition(call.spec, _changed(call.values, _whole))
-    except Exception:
+    whole = _changed(call.values, _whole)
+    found, definition = _outputs(call, whole), _defined(call, whole)
+    if found is None or definition is None:
         return
     for name, wanted in definition.items():
         size = np.abs(wanted).max(initial=1)
@@ -177,15 +185,55 @@ def _check_whole_numbers(call: CallWithNumbers) -> None:
             raise Mismatch(f"kernel of {name}", "kernel", text)
 
 
-def _outputs(call: CallWithNumbers, way: Callable[[Array], Array]) -> dict[str, Array] | None:
-    """The outputs of the call with changed arrays; None if the op refuses them."""
+def _check_smaller_numbers(call: CallWithNumbers) -> None:
+    """Compare whole numbers in smaller dtypes, where the definition gives what it gives in int64.
+
+    Where it does not, numbers have wrapped around.
+    """
+    whole = _changed(call.values, _whole)
+    exact = _defined(call, whole)
+    for dtype in SMALLER if exact is not None else ():
+        smaller = _changed(call.values, lambda array, d=dtype: _whole(array).astype(d))
+        found, definition = _outputs(call, smaller), _defined(call, smaller)
+        if found is None or definition is None:
+            continue
+        for name, wanted in (exact or {}).items():
+            size = np.abs(wanted).max(initial=1)
+            is_exact = np.isfinite(size) and _are_close(definition[name], wanted, 1e-5 * size)
+            if is_exact and not _are_close(found[name], wanted, SMALLER_TOLERANCE * size):
+                word = np.dtype(dtype).name
+                text = f"is {short(found[name])} for {word}, of the definition {short(wanted)}"
+                raise Mismatch(f"kernel of {name}", "kernel", text)
+
+
+def _defined(call: CallWithNumbers, values: dict[str, Any]) -> dict[str, Array] | None:
+    """The values of the definition; None if it raises."""
+    try:
+        with np.errstate(all="ignore"):
+            return evaluate_definition(call.spec, values)
+    except Exception:
+        return None
+
+
+def _outputs(call: CallWithNumbers, values: dict[str, Any]) -> dict[str, Array] | None:
+    """The outputs of the call with other arrays; None if the op refuses them."""
     from ..identities.run import Call
 
     try:
-        outputs = Call(call.spec, _changed(call.values, way), [])()
+        outputs = Call(call.spec, values, [])()
         return {name: tensor.array for name, tensor in outputs.items()}
     except Exception:
         return None
+
+
+def _in_other_orders(values: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The arguments in other orders in memory, all of them and each alone, and how that is."""
+    several = [name for name, value in values.items() if isinstance(value, np.ndarray | list)]
+    for how, way in _ORDERS.items():
+        changed = _changed(values, way)
+        yield f"arguments {how}", changed
+        if len(several) > 1:
+            yield from ((f"`{n}` {how}", values | {n: changed[n]}) for n in several)
 
 
 def _changed(values: dict[str, Any], way: Callable[[Array], Array]) -> dict[str, Any]:

@@ -38,7 +38,11 @@ def context(digits: int) -> Any:
 
 
 _HUGE = 10_000
-"""Binary digits before the point: no function is evaluated at larger numbers."""
+"""Binary digits before the point: no function is evaluated at larger numbers, but those in
+`_OF_HUGE`."""
+
+_OF_HUGE = (sympy.log, sympy.Abs, sympy.sign, sympy.conjugate, sympy.re, sympy.im)
+"""Functions that need no more digits for a larger number, as `log(1 + exp(x))` where x is 37000."""
 
 
 class Point:
@@ -130,7 +134,7 @@ class Point:
         if function is None:
             return self._by_sympy(expr)
         arguments = [self.value(arg) for arg in expr.args]
-        if any(map(self._is_huge, arguments)):
+        if expr.func not in _OF_HUGE and any(map(self._is_huge, arguments)):
             if expr.func is sympy.exp and self._mp.re(arguments[0]) < 0:
                 return mp.mpf(0)
             raise OverflowError
