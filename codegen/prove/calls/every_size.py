@@ -50,16 +50,16 @@ def calls_of_every_size(spec: OpSpec, examples: tuple[Example, ...]) -> Iterator
 def _extents(spec: OpSpec, args: Args) -> Iterator[Args]:
     if spec.is_called_by_formulas and any(p.type.is_list for p in spec.signature.params):
         return  # a shape among them goes with the extents of tensors
-    for size in _sizes(spec, args):
+    for size in sizes_of(spec, args):
         for extent in (*SMALL, *BEYOND):
-            yield _exchanged(spec, args, size, extent)
+            yield exchanged(spec, args, size, extent)
 
 
 def _numbers(spec: OpSpec, args: Args) -> Iterator[Args]:
     """Every whole number, where the extents are long enough to tell one from the next."""
     long = args
-    for size in _sizes(spec, args):
-        changed = _exchanged(spec, long, size, max(SMALL) + 1)
+    for size in sizes_of(spec, args):
+        changed = exchanged(spec, long, size, max(SMALL) + 1)
         long = changed if count_elements(changed) <= MOST_ELEMENTS else long
     for name, value in _whole_numbers(spec, args).items():
         for number in NUMBERS:
@@ -68,13 +68,15 @@ def _numbers(spec: OpSpec, args: Args) -> Iterator[Args]:
             yield args | {name: given}
 
 
-def _sizes(spec: OpSpec, args: Args) -> list[int]:
+def sizes_of(spec: OpSpec, args: Args) -> list[int]:
+    """The extents of the tensors of a call that are given by their shapes."""
     shapes = [*shapes_of(spec, args).values()]
     shapes += [shape for several in lists_of(spec, args).values() for shape in several]
     return sorted({size for shape in shapes for size in shape})
 
 
-def _exchanged(spec: OpSpec, args: Args, size: int, other: int) -> Args:
+def exchanged(spec: OpSpec, args: Args, size: int, other: int) -> Args:
+    """The call with another extent in the place of one, wherever that is."""
     return args | mapped(shapes_of(spec, args), lists_of(spec, args), exchange(size, other))
 
 

@@ -73,6 +73,11 @@ def kernel_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
     return ([], []) if module is None else _constants(str(module.__file__))
 
 
+def has_own_kernels(spec: OpSpec) -> bool:
+    """Return whether formulas of an op call kernels of one's own."""
+    return _module(spec) is not None
+
+
 @kept
 def _module(spec: OpSpec) -> ModuleType | None:
     """The file of kernels of one's own that the formulas of an op call."""

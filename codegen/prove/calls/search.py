@@ -31,10 +31,12 @@ from .cut_off import CutOff
 from .every_size import calls_of_every_size
 from .judge import SINGLE_TOLERANCE, SINGLE_TOLERANCE_BY_DTYPE, Judge
 from .kernel import compare_kernel
+from .long_ones import long_calls
 from .meant import suggestion
 from .measures import is_finite
 from .mentioned import special_numbers, tells_dtypes_apart
 from .other_data import check_other_data
+from .own_kernels import has_own_kernels
 from .points import SYMMETRIC, arguments, infinite_points, special_points, usual_points
 from .points import NoCall as NoArguments
 from .required_shapes import with_required_shapes
@@ -138,6 +140,8 @@ def _search(search: _Search) -> Covered:
     if search.farther():
         search.together()
     search.every_size()
+    if has_own_kernels(spec):
+        search.long_ones()
     if spec.differentiable_params and not search.compared:
         raise UnreachedCondition(
             "the derivative", spec.differentiable_params[0], "could be compared at no call"
@@ -400,6 +404,31 @@ class _Search:
                 if unmet(self.spec, values) is None and not is_unproved(self.spec, values):
                     with np.errstate(all="ignore"):
                         self._compare_kernel(values)
+
+    def long_ones(self) -> None:
+        """Compare a kernel of one's own, and the rules beside it, at long arrays."""
+        for args in long_calls(self.spec, self.examples, self._along_lines):
+            self._along_lines(args)
+
+    def _along_lines(self, args: dict[str, Any]) -> None:
+        """Compare a call with its definition, and first derivatives along lines."""
+        for values in self._drawn(args, 1):
+            if unmet(self.spec, values) is not None or is_unproved(self.spec, values):
+                return
+            judge = Judge(self.spec, values, np.random.default_rng(self.calls), True)
+            try:
+                with np.errstate(all="ignore"):
+                    judge.start()
+                    judge.compare_along_lines()
+            except Mismatch as mismatch:
+                raise WrongCall(
+                    show(self.spec, values), mismatch, suggestion(self.spec, self.meant, values)
+                ) from None
+            except (NoSlope, NoCall):
+                return
+            except Exception:
+                if judge.outputs:
+                    raise  # a fault of the judge
 
     def _compare_kernel(self, values: dict[str, Any]) -> None:
         try:
