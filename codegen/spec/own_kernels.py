@@ -21,6 +21,14 @@ MODULE = "own_kernels"
 
 _IMPORTABLE = sys.stdlib_module_names | {"numpy", "scipy", "gradspec"}
 
+_CHANGING = frozenset(
+    {"datetime", "os", "random", "secrets", "socket", "threading", "time", "uuid"}
+)
+"""Modules that answer differently from one call to the next, or from one machine to the other."""
+
+_CHANGING_NAMES = frozenset({"globals", "hash", "id", "input", "open"})
+"""Functions of Python that do."""
+
 
 @dataclass(frozen=True, slots=True)
 class OwnKernels:
@@ -51,6 +59,11 @@ def read_own_kernels(path: Path) -> OwnKernels:
             message = f"kernels cannot import `{module or '.'}`"
             help = "the file is copied into the package: it imports NumPy, SciPy, gradspec, Python"
             report.error("GS082", place, message, help)
+    for changing, name in _changing(body):
+        place = Span(str(path), changing.lineno, changing.col_offset + 1)
+        message = f"kernels cannot use `{name}`: what they give follows from their arguments alone"
+        help = "pass what is random, or read from elsewhere, as an argument"
+        report.error("GS082", place, message, help)
     report.raise_if_any()
     names = {node.name for node in body if isinstance(node, ast.FunctionDef)}
     public = frozenset(name for name in names if not name.startswith("_"))
@@ -64,3 +77,20 @@ def _imported(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, str]]:
                 yield from ((node, alias.name) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 yield node, "." * node.level + (node.module or "")
+
+
+def _changing(body: list[ast.stmt]) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+    """Names of what is no function of arguments: equal calls do not show what it may give."""
+    for node, module in _imported(body):
+        if module.partition(".")[0] in _CHANGING or module == "numpy.random":
+            yield node, module
+    for top in body:
+        for part in ast.walk(top):
+            if isinstance(part, ast.Global):
+                yield part, "global"
+            elif isinstance(part, ast.Attribute) and part.attr == "random":
+                yield part, ast.unparse(part)
+            elif isinstance(part, ast.Name) and part.id in _CHANGING_NAMES:
+                yield part, part.id
+            elif isinstance(part, ast.ImportFrom) and any(n.name == "random" for n in part.names):
+                yield part, "random"

@@ -42,7 +42,7 @@ def check_called_again(call: CallWithNumbers, module: ModuleType) -> None:
         kept = {name: array.copy() for name, array in first.items()}
         second = _call(call, values)
         for name, array in kept.items():
-            _compare(call, name, array, (first[name], second and second[name]))
+            _compare(call, name, array, (first[name], None if second is None else second[name]))
 
 
 def in_dtype(values: dict[str, Any], dtype: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import ast
 import functools
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TypeVar
@@ -198,7 +199,7 @@ def _check_smaller_numbers(call: CallWithNumbers) -> None:
     whole = _changed(call.values, _whole)
     exact = _defined(call, whole)
     for dtype in SMALLER if exact is not None else ():
-        smaller = _changed(call.values, lambda array, d=dtype: _whole(array).astype(d))
+        smaller = _changed(call.values, partial(_whole, dtype=dtype))
         found, definition = _outputs(call, smaller), _defined(call, smaller)
         if found is None or definition is None:
             continue
@@ -255,8 +256,8 @@ def _are_close(found: Array, wanted: Array, slack: float) -> bool:
     return found.shape == wanted.shape and bool((np.abs(found - wanted) <= slack).all())
 
 
-def _whole(array: Array) -> Array:
-    return np.round(2 * array).astype(np.int64)
+def _whole(array: Array, dtype: Any = np.int64) -> Array:
+    return np.round(2 * array).astype(dtype)
 
 
 def _apart(array: Array) -> Array:

@@ -171,6 +171,11 @@ def test_a_spec_alone_runs_nothing(project: Path) -> None:
         ("from .near import near\n", "error[GS082]: kernels cannot import `.near`"),
         ("import acme.helpers\n", "error[GS082]: kernels cannot import `acme.helpers`"),
         ("def f():\n    import torch\n", "error[GS082]: kernels cannot import `torch`"),
+        ("def f():\n    import time\n", "error[GS082]: kernels cannot use `time`"),
+        ("from numpy import random\n", "error[GS082]: kernels cannot use `random`"),
+        ("f = lambda np: np.random.rand()\n", "error[GS082]: kernels cannot use `np.random`"),
+        ("def f(x):\n    return known[id(x)]\n", "error[GS082]: kernels cannot use `id`"),
+        ("def f(x):\n    global last\n", "error[GS082]: kernels cannot use `global`"),
         ("x = '\xe9'".encode("latin-1"), "error[GS002]: byte 0xe9 is not UTF-8"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Kernels of one's own: wrong behind numbers and texts of theirs, in other orders and dtypes."""
+"""Kernels of one's own: wrong behind numbers of theirs, in other orders and dtypes, or again."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 from tests.codegen.own_specs import command
 
 KERNELS = """\
+import functools
+
 import numpy as np
 
 
@@ -67,6 +69,57 @@ def frozen(x):
     squares = x * x
     squares.flags.writeable = False
     return squares
+
+
+def in_place(x):
+    if x.dtype == np.float32:
+        x *= x
+        return x * 1
+    return x * x
+
+
+_KNOWN = {}
+
+
+def remembered(x):
+    _KNOWN[len(_KNOWN)] = 1
+    return x * x if len(_KNOWN) < 100_000 else x
+
+
+@functools.lru_cache
+def _squares(n):
+    return np.arange(n) * 1.0
+
+
+def given_again(x):
+    return _squares(x.shape[0])
+
+
+def of_two(x, y):
+    is_other = x.ndim == 2 and not x.flags.c_contiguous and y.flags.c_contiguous
+    return x.T * y if is_other and x.shape[0] == x.shape[1] else x * y
+
+
+def of_16_bits(x):
+    return x * x if x.dtype != np.int16 else x
+
+
+def in_pages(x):
+    last = x.shape[0] // 4096 * 4096 if x.shape[0] > 4096 else x.shape[0]
+    return np.concatenate([x[:last] * x[:last], x[last:]])
+
+
+def in_bytes(x):
+    place = np.arange(x.shape[0])
+    return x * x[place if x.dtype == object else place.astype(np.int16)]
+
+
+def ramp(x):
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def outer(x):
+    return x[:, None] * x[None, :]
 
 
 def multiple(x, mode):
@@ -142,6 +195,56 @@ WRONG = {
   forward: x * x
   kernel: kernels.frozen(x)
 {SQUARE}""",
+    "an argument that is written into": f"""\
+- name: own_in_place(Tensor x) -> Tensor
+  forward: x * x
+  kernel: kernels.in_place(x)
+{SQUARE}""",
+    "what is left of earlier calls": f"""\
+- name: own_remembered(Tensor x) -> Tensor
+  forward: x * x
+  kernel: kernels.remembered(x)
+{SQUARE}""",
+    "whole numbers of 16 bits": f"""\
+- name: own_of_16_bits(Tensor x) -> Tensor
+  forward: x * x
+  kernel: kernels.of_16_bits(x)
+{SQUARE}""",
+    "pages of thousands": f"""\
+- name: own_in_pages(Tensor x) -> Tensor
+  requires: x.ndim == 1
+  forward: x * x
+  kernel: kernels.in_pages(x)
+{SQUARE}""",
+    "places in 16 bits": f"""\
+- name: own_in_bytes(Tensor x) -> Tensor
+  requires: x.ndim == 1
+  forward: x * x
+  kernel: kernels.in_bytes(x)
+{SQUARE}""",
+    "pages of thousands, by the rule alone": f"""\
+- name: own_pages_alone(Tensor x) -> Tensor
+  requires: x.ndim == 1
+  forward: kernels.in_pages(x)
+{SQUARE}""",
+    "an array that is given twice": """\
+- name: own_given_again(Tensor x) -> Tensor
+  requires: x.ndim == 1
+  forward: kernels.given_again(x)
+  x: non_differentiable
+  output_differentiability: [false]
+  examples: [{x: [3]}]
+""",
+    "another order of one argument": """\
+- name: own_of_two(Tensor x, Tensor y) -> Tensor
+  requires: x.shape == y.shape
+  forward: x * y
+  kernel: kernels.of_two(x, y)
+  x: grad * y
+  y: grad * x
+  result: x_t * y_p + y_t * x_p
+  examples: [{x: [2, 2], y: [2, 2]}]
+""",
     "a text of the kernel": """\
 - name: own_sum(Tensor x, str mode='total') -> Tensor
   requires: x.ndim == 1 and x.shape[0] > 0
@@ -166,6 +269,20 @@ RIGHT = """\
   result: 2 * x_t * x_p
   requires: x.ndim == 1
   examples: [{x: [3]}]
+
+- name: own_ramp(Tensor x) -> Tensor
+  forward: log(1 + exp(x))
+  kernel: kernels.ramp(x)
+  x: grad * sigmoid(x)
+  result: auto_element_wise
+
+- name: own_outer(Tensor x) -> Tensor
+  requires: x.ndim == 1
+  forward: unsqueeze(x, 1) * unsqueeze(x, 0)
+  kernel: kernels.outer(x)
+  x: (grad + transpose(grad, 0, 1)) @ x
+  result: unsqueeze(x_t, 1) * unsqueeze(x_p, 0) + unsqueeze(x_p, 1) * unsqueeze(x_t, 0)
+  examples: [{x: [3]}]
 """
 
 
@@ -188,4 +305,4 @@ def test_what_a_kernel_tells_apart_is_tried(
 
 
 def test_right_kernels_are_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "2 ops: 2 proved" in generated(RIGHT, tmp_path, monkeypatch)
+    assert "4 ops: 4 proved" in generated(RIGHT, tmp_path, monkeypatch)
