@@ -90,7 +90,8 @@ def _changing(body: list[ast.stmt]) -> Iterator[tuple[ast.expr | ast.stmt, str]]
                 yield part, "global"
             elif isinstance(part, ast.Attribute) and part.attr == "random":
                 yield part, ast.unparse(part)
-            elif isinstance(part, ast.Name) and part.id in _CHANGING_NAMES:
-                yield part, part.id
+            elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+                if part.func.id in _CHANGING_NAMES:
+                    yield part, part.func.id
             elif isinstance(part, ast.ImportFrom) and any(n.name == "random" for n in part.names):
                 yield part, "random"

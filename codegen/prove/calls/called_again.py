@@ -19,7 +19,7 @@ from .call import CallWithNumbers
 Array = np.ndarray[Any, Any]
 
 DTYPES = (np.float64, np.float32, np.float16, np.int64)
-"""What is done for one dtype need not be done for another."""
+"""Dtypes of the calls: a kernel may do for one what it does not for another."""
 
 DEEPEST = 6
 """Lists in lists of a module that are looked into."""
@@ -97,7 +97,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _state_of(value: Any, depth: int = 0) -> Any:
-    """What a value holds, to be compared; of modules and classes nothing."""
+    """The content of a value, to be compared; that of modules and classes is none."""
     if depth > DEEPEST or isinstance(value, ModuleType | type):
         return None
     if isinstance(value, np.ndarray):

@@ -31,7 +31,7 @@ ONCE, TWICE = 200, 400
 """Extents at which it is seen how a call grows."""
 
 MOST_GROWTH = 2.5
-"""Of what grows as the extent does; what is squared would be four times as much."""
+"""The factor of what grows as the extent does; that of a square would be four."""
 
 LITTLE = 200
 """Lines, or bytes, that any call takes."""
