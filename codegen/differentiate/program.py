@@ -44,8 +44,9 @@ from .arrays import as_op
 from .bounded import BOUNDS, with_norms
 from .complex_parts import as_part
 from .conditions import Conditions
+from .extents import RequiredExtents, where_present
 from .flattening import flattened
-from .ranks import Ranks
+from .ranks import Ranks, required_ranks
 from .shapes import Shapes
 from .shares import softmax_of
 from .steps import Program, Step, depends
@@ -77,7 +78,8 @@ class Flattener:
         self._params = {param.name for param in op.signature.params}
         self._taken = {*kinds, *(o.name for o in op.signature.outputs), *gradient_names(op)}
         tensors = [name for name, kind in kinds.items() if kind == "tensor"]
-        shapes = Shapes(tensors, _alike(op) | dict(alike or {}))
+        sizes = RequiredExtents(op, required_ranks(op))
+        shapes = Shapes(tensors, _alike(op) | dict(alike or {}), sizes)
         self.program = Program(active=set(active), shapes=shapes)
         self.program.complex |= _fields(op)
         self.ranks = Ranks(op, self.target)
@@ -263,6 +265,9 @@ class Flattener:
         if self._resolver.kind(value, self._kinds) != "tensor":
             text = formula_text(value)
             raise NoDerivative(f"`{text}` is indexed, and no `len({text}) == …` is required")
+        if self._resolver.kind(index, self._kinds) == "tensor":
+            places = Sequence((self._flat(index, known),))
+            return self._one(self._call(Call("index", (value, places)), {}))
         try:
             return self._flat(indexed(value, [index]), known)
         except ValueError as error:
@@ -459,6 +464,14 @@ def _alike(op: OpSpec) -> dict[str, str]:
             case Compare("==", Attribute(Name(one), "shape"), Attribute(Name(other), "shape")):
                 for end in ("", "_p"):
                     found[other + end] = found.get(one + end, one + end)
+    optional = {p.name for p in op.signature.params if p.type.is_optional}
+    for condition in (each for part in required(op) for each in where_present(part)):
+        match condition:
+            case Compare("==", Attribute(Name(one), "shape"), Attribute(Name(other), "shape")):
+                small, large = (one, other) if one in optional else (other, one)
+                if small in optional and large not in optional:
+                    for end in ("", "_p"):
+                        found[small + end] = found.get(large + end, large + end)
     return found
 
 

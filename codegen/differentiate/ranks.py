@@ -50,7 +50,7 @@ class Ranks:
         self._known: dict[str, int] = {
             p.name: 0 for p in op.signature.params if p.type.base in _NUMBERS and not p.type.is_list
         }
-        found = _required(op)
+        found = required_ranks(op)
         for end in ("", "_p", "_t"):
             self._known |= {f"{name}{end}": rank for name, rank in found.items()}
 
@@ -133,7 +133,7 @@ def _number(end: Expr | None, default: int | None) -> int | None:
     return None
 
 
-def _required(op: OpSpec) -> dict[str, int]:
+def required_ranks(op: OpSpec) -> dict[str, int]:
     """The numbers of dimensions of the arguments that the requirements fix."""
     found: dict[str, int] = {}
     alike: list[tuple[str, str]] = []

@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ..ir.nodes import Attribute, Binary, Call, Compare, Const, Expr, Name, Subscript, Unary
+from ..ir.nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Compare,
+    Const,
+    Expr,
+    Name,
+    Sequence,
+    Subscript,
+    Unary,
+)
 from ..render.to_text import formula_text
 from ..spec.elementwise import is_elementwise
 from ..spec.model import OpSpec
 from ..spec.primitives import derivation_facts
 from ..spec.vocabulary import CONSTANT_FUNCTIONS, HELPERS
+from .extents import Extents, ExtentsOfSteps, RequiredExtents
 from .terms import ABSENT
 
 Shape: TypeAlias = tuple[str, ...]
@@ -24,11 +36,22 @@ _JOINED, _KEPT = "?joined", "?kept"
 class Shapes:
     """The shapes of the values of a program, by name."""
 
-    def __init__(self, tensors: list[str], alike: Mapping[str, str]) -> None:
+    def __init__(
+        self, tensors: list[str], alike: Mapping[str, str], required: RequiredExtents
+    ) -> None:
+        """`alike` are names of the same shape; `required` are the sizes that are known."""
         self._known: dict[str, Shape] = {name: (alike.get(name, name),) for name in tensors}
         self._dims: dict[Shape, Expr] = {}
         self._first: dict[Shape, str] = {}
         self._slices: dict[tuple[Shape, Expr, tuple[int, Expr]], Shape] = {}
+        self._sizes: dict[Shape, Extents] = {(): ()}
+        self._by_sizes: dict[Extents, Shape] = {}
+        self._steps = ExtentsOfSteps(required, self._extents)
+        for name, shape in self._known.items():
+            if required.may_be_absent(name):  # whose shape others cannot be told by
+                self._sizes[shape] = required.of(name) or ()
+            else:
+                self._learn(name, shape, required.of(name))
 
     def of(self, expr: Expr) -> Shape:
         """The shape of an argument of a step: a name, or an expression of numbers."""
@@ -40,7 +63,8 @@ class Shapes:
             case Unary(_, operand):
                 return self.of(operand)
             case Binary(op, left, right) | Compare(op, left, right) if op != "@":
-                shape = self.joined(self.of(left), self.of(right))
+                known = self._by_sizes.get(self._steps.of_expression(expr) or ())
+                shape = known or self.joined(self.of(left), self.of(right))
             case Call(function, args) if function in (*HELPERS, *CONSTANT_FUNCTIONS):
                 shape = self.of(args[0])
             case _:
@@ -64,8 +88,26 @@ class Shapes:
         shape = self._of_step(value, op, args)
         if op is not None and op.signature.name == "slice" and args["exact"] == Const(True):
             shape = self._of_slice(target, args)
-        self._known[target] = (target,) if shape is None else shape
+        shape = (target,) if shape is None else shape
+        self._known[target] = self._learn(target, shape, self._steps.of_step(value, op, args))
         self._first.setdefault(self._known[target], target)
+
+    def _learn(self, name: str, shape: Shape, sizes: Extents | None) -> Shape:
+        """Learn the sizes of a value; return the shape of the first one that has the same."""
+        if sizes:
+            shape = self._by_sizes.setdefault(sizes, shape)
+            self._sizes.setdefault(shape, sizes)
+        self._known[name] = shape
+        return shape
+
+    def _extents(self, expr: Expr) -> Extents | None:
+        """The sizes of an argument of a step."""
+        match expr:
+            case Name(name) if name in self._known:
+                return self._sizes.get(self._known[name])
+            case Name():
+                return ()
+        return self._sizes.get(self.of(expr))
 
     def first(self, value: Name) -> Name:
         """The first value that is known to have the shape of one."""
@@ -138,6 +180,14 @@ class Shapes:
             return Call("sum", (gradient,))
         if shape[:-1] == (_KEPT, *result):
             return Call("sum", (gradient, self._dims[shape], Const(True)))
+        small, large = self._sizes.get(shape), self._sizes.get(result)
+        if small is not None and large is not None:
+            if small == large:
+                return gradient
+            return _summed(gradient, small, large) or self._to_size(gradient, of)
+        return self._to_size(gradient, of)
+
+    def _to_size(self, gradient: Expr, of: Name) -> Expr:
         return Call("_sum_to_size", (gradient, Attribute(self.first(of), "shape")))
 
 
@@ -148,6 +198,22 @@ def _is_within(kept: Shape, large: Shape) -> bool:
     while kept and kept[0] == _KEPT:
         kept = kept[1:-1]
     return {*_parts(kept)} <= {*_parts(large)}
+
+
+def _summed(gradient: Expr, small: Extents, large: Extents) -> Expr | None:
+    """The sum over the dimensions by which a shape is smaller: those in front, or those of one."""
+    more = len(large) - len(small)
+    if large[more:] == small:
+        front = [Const(place) for place in range(more)]
+        return Call("sum", (gradient, front[0] if more == 1 else Sequence(tuple(front))))
+    pairs = enumerate(zip(small, large, strict=False))
+    ones = [place for place, (one, other) in pairs if one == 1 != other]
+    if more or any(one not in (1, other) for one, other in zip(small, large, strict=True)):
+        return None
+    dims = [Const(place) for place in ones]
+    return Call(
+        "sum", (gradient, dims[0] if len(dims) == 1 else Sequence(tuple(dims)), Const(True))
+    )
 
 
 def _parts(shape: Shape) -> Shape:

@@ -58,12 +58,12 @@ class Step:
 class Program:
     """The steps of a definition along one way through its conditions."""
 
+    shapes: Shapes
     steps: list[Step] = field(default_factory=list)
     constants: list[Assign] = field(default_factory=list)
     """Assignments of what does not depend on the differentiated arguments."""
     active: set[str] = field(default_factory=set)
     """The names of what depends on them."""
-    shapes: Shapes = field(default_factory=lambda: Shapes([], {}))
     complex: dict[str, bool] = field(default_factory=dict)
     """True for complex values; absent are those that are complex if arguments are."""
 

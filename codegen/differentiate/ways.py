@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..ir.nodes import Block, Const, Expr, If, Stmt
+from ..ir.nodes import Assign, Block, Conditional, Const, Expr, If, Stmt
 from ..ir.walk import assigned_names, names
 from ..render.to_text import formula_text
 from ..spec.shared_locals import leading
 from .terms import NoDerivative, Undecided
+
+MOST_CHOICES = 2
+LONGEST_CHOICE = 100
+"""Ways that differ in more names, or by longer formulas, are written one behind the other."""
 
 MOST_WAYS = 64
 """A definition with more conditions, on all ways together, is not differentiated."""
@@ -50,7 +54,29 @@ def _either(test: Expr, then: Block, otherwise: Block) -> Block:
         tuple(statement for statement in block.statements if statement not in common)
         for block in (then, otherwise)
     )
-    return Block((*common, If(test, first, ()), *second))
+    joined = _joined(test, first, second)
+    return Block((*common, *(joined or (If(test, first, ()), *second))))
+
+
+def _joined(
+    test: Expr, then: tuple[Stmt, ...], otherwise: tuple[Stmt, ...]
+) -> tuple[Stmt, ...] | None:
+    """Two ways as one, if all that differs is what a few names stand for."""
+    if len(then) != len(otherwise):
+        return None
+    found: list[Stmt] = []
+    for one, other in zip(then, otherwise, strict=True):
+        match one, other:
+            case _ if one == other:
+                found.append(one)
+            case Assign((name,), value), Assign((same,), another) if name == same:
+                choice = Conditional(test, value, another)
+                if len(formula_text(choice)) > LONGEST_CHOICE:
+                    return None
+                found.append(Assign((name,), choice))
+            case _:
+                return None
+    return tuple(found) if len({*found} - {*then}) <= MOST_CHOICES else None
 
 
 def absent(assumed: Mapping[str, bool]) -> dict[str, Expr]:

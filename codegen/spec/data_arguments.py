@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from ..ir.nodes import Assign, Attribute, Call, Compare, If, Name, Node, Return
+from ..ir.nodes import (
+    Assign,
+    Attribute,
+    Binary,
+    Call,
+    Compare,
+    If,
+    Name,
+    Node,
+    Return,
+    Subscript,
+)
 from ..ir.walk import children, walk
 from .model import NonDifferentiable, OpSpec, Param, Table
 
@@ -55,6 +66,10 @@ def _reads(
             for place, value in given:
                 taken = is_data or _is_data_of_call(node, place, table, above)
                 yield from _reads(value, known, table, above, taken)
+        case Subscript(value, index):
+            yield from _reads(value, known, table, above, is_data)
+            if isinstance(index, Name | Call | Binary):  # a place, or an array of them
+                yield from _reads(index, known, table, above, True)
         case _:
             for child in children(node):
                 yield from _reads(child, known, table, above, is_data)

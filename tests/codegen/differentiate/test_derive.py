@@ -190,6 +190,44 @@ def test_what_is_required_tells_dimensions(tmp_path: Path) -> None:
     assert "_trace_backward(-grad, A.shape)" in rules["A"]
 
 
+def test_what_is_required_tells_sizes(tmp_path: Path) -> None:
+    """What is as large as the result needs no sum, and a bias that of the dimensions in front."""
+    op = filled(
+        textwrap.dedent("""\
+        - name: channel_waves(Tensor x, Tensor rate, Tensor? shift=None) -> Tensor
+          requires:
+            - x.ndim == 3
+            - rate.shape == (x.shape[1],)
+            - shift is None or shift.shape == (x.shape[2],)
+          forward: |
+            angle = x * view(rate, [1, -1, 1])
+            angle = angle if shift is None else angle + shift
+            return sin(angle)
+        """),
+        tmp_path,
+    )
+    rules = rules_of(op)
+    assert not any("_sum_to_size" in text for text in rules.values()), rules
+    assert ", (0, 2), True)" in rules["rate"]
+    assert rules["shift"].endswith("return sum(grad * cos(angle), (0, 1))")
+
+
+def test_ways_that_differ_in_a_name_are_one(tmp_path: Path) -> None:
+    op = filled(
+        textwrap.dedent("""\
+        - name: gate(Tensor x, Tensor w, Tensor? b=None) -> Tensor
+          requires:
+            - x.ndim == 2 and w.ndim == 2 and x.shape[1] == w.shape[0]
+            - b is None or b.shape == (w.shape[1],)
+          forward: |
+            p = x @ w if b is None else x @ w + b
+            return tanh(p) * sigmoid(p)
+        """),
+        tmp_path,
+    )
+    assert rules_of(op)["x"].startswith("p = x @ w if b is None else x @ w + b\nreturn ")
+
+
 def test_what_all_ways_compute_stands_before_the_condition(tmp_path: Path) -> None:
     op = filled(
         textwrap.dedent("""\
