@@ -141,7 +141,7 @@ class Resolver:
                 return _combined(self.kind(left, kinds), self.kind(right, kinds))
             case ir.Compare(_, left, right):
                 combined = _combined(self.kind(left, kinds), self.kind(right, kinds))
-                return "tensor" if combined == "tensor" else "bool"
+                return combined if combined in ("tensor", "any") else "bool"
             case ir.Call():
                 return self._kind_of_call(expr, kinds)
             case ir.Attribute(value, name):
