@@ -172,7 +172,8 @@ class Judge(CallWithSecondDerivatives):
             pushed = sum(pairing(self.weights[n], tangents[n]) for n in self.names)
             size = sum(magnitude(self.weights[n], tangents[n]) for n in self.names)
             size += sum(magnitude(self.gradients[leaf], d) for leaf, d in direction.items())
-            if size < SINGULAR:
+            steepest = max(np.abs(each).max(initial=0) for each in self.gradients.values())
+            if size < SINGULAR and not steepest >= SINGULAR:
                 self._same(
                     pulled,
                     pushed,
