@@ -11,8 +11,20 @@ import dataclasses
 from functools import partial
 from typing import Any, TypeVar
 
-from ..ir.nodes import Attribute, Binary, Call, Conditional, Const, Expr, Name, Node, Unary
-from ..ir.walk import with_parts
+from ..ir.nodes import (
+    Assign,
+    Attribute,
+    Binary,
+    Block,
+    Call,
+    Conditional,
+    Const,
+    Expr,
+    Name,
+    Node,
+    Unary,
+)
+from ..ir.walk import walk, with_parts
 from .model import Formula, OpSpec, Table
 from .vocabulary import CONSTANTS
 
@@ -42,7 +54,8 @@ def _with_choices(op: OpSpec) -> OpSpec:
     jvps = [(key, _in_dtype(rule, f"{given[0]}_p", numbers)) for key, rule in op.jvps]
     forward = op.forward
     if isinstance(forward, Formula):
-        told = _operands_told(forward.block, Attribute(Name(given[0]), "dtype"), numbers)
+        dtype = Attribute(Name(given[0]), "dtype")
+        told = _operands_told(forward.block, dtype, numbers, _operands(forward.block))
         forward = dataclasses.replace(forward, block=told)
     return dataclasses.replace(op, forward=forward, vjps=tuple(vjps), jvps=tuple(jvps))
 
@@ -63,13 +76,22 @@ def _told(node: Any, dtype: Expr, numbers: set[str]) -> Any:
     return _choice(with_parts(node, partial(_told, dtype=dtype, numbers=numbers)), dtype, numbers)
 
 
-def _operands_told(node: Any, dtype: Expr, numbers: set[str]) -> Any:
-    """A node with the dtype in each choice that is an operand."""
+def _operands(block: Block) -> set[str]:
+    """The names that a formula computes with by operators."""
+    sides = [s for n in walk(block) if isinstance(n, Binary) for s in (n.left, n.right)]
+    return {side.id for side in sides if isinstance(side, Name)}
+
+
+def _operands_told(node: Any, dtype: Expr, numbers: set[str], operands: set[str]) -> Any:
+    """A node with the dtype in each choice that is an operand, or that one stands for."""
     if isinstance(node, tuple):
-        return tuple(_operands_told(item, dtype, numbers) for item in node)
+        return tuple(_operands_told(item, dtype, numbers, operands) for item in node)
     if not isinstance(node, Node):
         return node
-    node = with_parts(node, partial(_operands_told, dtype=dtype, numbers=numbers))
+    below = partial(_operands_told, dtype=dtype, numbers=numbers, operands=operands)
+    node = with_parts(node, below)
+    if isinstance(node, Assign) and not operands.isdisjoint(node.targets):
+        return dataclasses.replace(node, value=_choice(node.value, dtype, numbers))
     if isinstance(node, Binary):
         left, right = (_choice(side, dtype, numbers) for side in (node.left, node.right))
         return dataclasses.replace(node, left=left, right=right)
