@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from ..ir.nodes import (
@@ -14,6 +14,7 @@ from ..ir.nodes import (
     Logic,
     Name,
     Sequence,
+    Slice,
     Subscript,
     Unary,
 )
@@ -72,22 +73,23 @@ class RequiredExtents:
         return None
 
     def _unite(self, left: Expr, right: Expr) -> None:
+        """Learn that two shapes, or two sizes, are the same."""
+        pairs: Iterable[tuple[Size | None, Size | None]]
         match left, right:
             case Attribute(Name(one), "shape"), Attribute(Name(other), "shape"):
-                first, second = self.of(one), self.of(other)
-                pairs = list(zip(first or (), second or (), strict=False))
+                pairs = zip(self.of(one) or (), self.of(other) or (), strict=False)
             case Attribute(Name(name), "shape"), Sequence(items):
-                found = [self.size(item) for item in items]
-                pairs = [(a, b) for a, b in zip(self.of(name) or (), found, strict=False) if b]
+                pairs = zip(self.of(name) or (), map(self.size, items), strict=False)
             case _:
-                one, other = self.size(left), self.size(right)
-                pairs = [] if one is None or other is None else [(one, other)]
-        for one, other in pairs:
-            one, other = self._first(one), self._first(other)
-            if one != other and isinstance(one, tuple):
-                self._same[one] = other
-            elif one != other:
-                self._same[other] = one
+                pairs = zip([self.size(left)], [self.size(right)], strict=True)
+        for here, there in list(pairs):
+            if here is None or there is None:
+                continue
+            first, last = self._first(here), self._first(there)
+            if first != last and isinstance(first, tuple):
+                self._same[first] = last
+            elif first != last:
+                self._same[last] = first
 
     def _first(self, size: Size) -> Size:
         while size in self._same:
@@ -189,7 +191,7 @@ def where_present(condition: Expr) -> Iterator[Expr]:
             yield condition
 
 
-def _number(expr: Expr) -> int | None:
+def _number(expr: Expr | Slice) -> int | None:
     match expr:
         case Const(int(number)):
             return number

@@ -191,7 +191,7 @@ def test_what_is_required_tells_dimensions(tmp_path: Path) -> None:
 
 
 def test_what_is_required_tells_sizes(tmp_path: Path) -> None:
-    """What is as large as the result needs no sum, and a bias that of the dimensions in front."""
+    """A gradient as large as its argument has no sum, that of a bias one over the dimensions in front."""
     op = filled(
         textwrap.dedent("""\
         - name: channel_waves(Tensor x, Tensor rate, Tensor? shift=None) -> Tensor
@@ -209,7 +209,7 @@ def test_what_is_required_tells_sizes(tmp_path: Path) -> None:
     rules = rules_of(op)
     assert not any("_sum_to_size" in text for text in rules.values()), rules
     assert ", (0, 2), True)" in rules["rate"]
-    assert rules["shift"].endswith("return sum(grad * cos(angle), (0, 1))")
+    assert rules["shift"].endswith("return sum(grad * cos(angle + shift), (0, 1))")
 
 
 def test_ways_that_differ_in_a_name_are_one(tmp_path: Path) -> None:
