@@ -191,7 +191,7 @@ def test_what_is_required_tells_dimensions(tmp_path: Path) -> None:
 
 
 def test_what_is_required_tells_sizes(tmp_path: Path) -> None:
-    """A gradient as large as its argument has no sum, that of a bias one over the dimensions in front."""
+    """A gradient as large as its argument has no sum; that of a bias has one by number."""
     op = filled(
         textwrap.dedent("""\
         - name: channel_waves(Tensor x, Tensor rate, Tensor? shift=None) -> Tensor
