@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...spec.model import REQUIRED, OpSpec, Param
+from ...spec.model import REQUIRED, Example, OpSpec, Param
 from ...spec.vocabulary import FACTORIZATIONS
-from ..identities.run import Leaf, argument
+from ..identities.run import Call, Leaf, argument
 from ..inputs import domain
 from ..inputs.special_points import replaced
 from .call import float_leaves
@@ -98,6 +98,22 @@ def _product(kind: str, shape: tuple[int, ...], rng: np.random.Generator) -> Arr
     if kind == "singular":
         square[..., -1, :] = square[..., 0, :] if rows > 1 else 0.0
     return square
+
+
+def reads_one_half(spec: OpSpec, examples: tuple[Example, ...], name: str) -> bool:
+    """Return whether an op reads one half of a matrix: then it moves in symmetric directions."""
+    rng = np.random.default_rng(0)
+    for example in examples:
+        values = arguments(spec, dict(example.args), rng)
+        for half in (np.triu, np.tril):
+            other = values[name] + half(np.ones_like(values[name]), 1 if half is np.triu else -1)
+            try:
+                before, after = Call(spec, values, [])(), Call(spec, values | {name: other}, [])()
+            except Exception:
+                continue
+            if all(np.array_equal(before[n].array, after[n].array) for n in before):
+                return True
+    return False
 
 
 def usual_points(

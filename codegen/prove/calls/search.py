@@ -19,8 +19,9 @@ from ...spec.structure import unmet
 from ...spec.vocabulary import FACTORIZATIONS
 from ..identities.higher_orders import reads_what_it_made
 from ..identities.identity import Mismatch
-from ..identities.run import Call, argument
+from ..identities.run import argument
 from ..inputs.domain import is_at_gap, is_inside
+from ..inputs.smallest_call import smallest_call
 from ..inputs.unproved import is_unproved
 from ..numeric.limits import Place, check_third_order
 from ..symbolic.special_values import formulas
@@ -37,10 +38,16 @@ from .measures import is_finite
 from .mentioned import special_numbers, tells_dtypes_apart
 from .other_data import check_other_data
 from .own_kernels import has_own_kernels
-from .points import SYMMETRIC, arguments, infinite_points, special_points, usual_points
+from .points import (
+    SYMMETRIC,
+    arguments,
+    infinite_points,
+    reads_one_half,
+    special_points,
+    usual_points,
+)
 from .points import NoCall as NoArguments
 from .required_shapes import with_required_shapes
-from .smallest_call import smallest_call
 from .structures import (
     attributes,
     farther,
@@ -312,11 +319,7 @@ class _Search:
                 try:
                     self.compared += check_third_order(Place(self.spec, values, leaves, "here"))
                 except Mismatch as mismatch:
-                    raise WrongCall(
-                        show(self.spec, values),
-                        mismatch,
-                        suggestion(self.spec, self.meant, values),
-                    ) from None
+                    raise self._wrong(values, mismatch) from None
 
     def _usual(self, args: dict[str, Any], count: int) -> bool:
         """Judge calls at usual points; return whether the op takes such calls."""
@@ -402,8 +405,11 @@ class _Search:
         for args in calls_of_every_size(self.spec, self.examples):
             for values in self._drawn(args, 1):
                 if unmet(self.spec, values) is None and not is_unproved(self.spec, values):
-                    with np.errstate(all="ignore"):
-                        self._compare_kernel(values)
+                    try:
+                        with np.errstate(all="ignore"):
+                            compare_kernel(self.spec, values)
+                    except Mismatch as mismatch:
+                        raise self._wrong(values, mismatch) from None
 
     def long_ones(self) -> None:
         """Compare a kernel of one's own, and the rules beside it, at long arrays."""
@@ -421,22 +427,17 @@ class _Search:
                     judge.start()
                     judge.compare_along_lines()
             except Mismatch as mismatch:
-                raise WrongCall(
-                    show(self.spec, values), mismatch, suggestion(self.spec, self.meant, values)
-                ) from None
+                raise self._wrong(values, mismatch) from None
             except (NoSlope, NoCall):
                 return
             except Exception:
                 if judge.outputs:
                     raise  # a fault of the judge
 
-    def _compare_kernel(self, values: dict[str, Any]) -> None:
-        try:
-            compare_kernel(self.spec, values)
-        except Mismatch as mismatch:
-            raise WrongCall(
-                show(self.spec, values), mismatch, suggestion(self.spec, self.meant, values)
-            ) from None
+    def _wrong(self, values: dict[str, Any], mismatch: Mismatch) -> WrongCall:
+        return WrongCall(
+            show(self.spec, values), mismatch, suggestion(self.spec, self.meant, values)
+        )
 
     def _takes_another_way(self, values: dict[str, Any]) -> bool:
         """Return whether a call takes a condition another way; one that is not meant may."""
@@ -490,9 +491,7 @@ class _Search:
                 return self._judge(values, is_usual, STEP / 16)
             except Mismatch as mismatch:
                 wrong, found = smallest_call(values, mismatch, partial(self._mismatch_at, is_usual))
-                raise WrongCall(
-                    show(self.spec, wrong), found, suggestion(self.spec, self.meant, wrong)
-                ) from None
+                raise self._wrong(wrong, found) from None
 
     def _mismatch_at(self, is_usual: bool, values: dict[str, Any]) -> Mismatch | None:
         """Return what is wrong at another call than the one that was refused; None for no call."""
@@ -583,22 +582,6 @@ def _has_infinities(values: dict[str, Any]) -> bool:
 
 def _tilt(matrix: Any) -> Any:
     return matrix + np.triu(np.full_like(matrix, 0.25), 1) if np.ndim(matrix) > 1 else matrix
-
-
-def reads_one_half(spec: OpSpec, examples: tuple[Example, ...], name: str) -> bool:
-    """Return whether an op reads one half of a matrix: then it moves in symmetric directions."""
-    rng = np.random.default_rng(0)
-    for example in examples:
-        values = arguments(spec, dict(example.args), rng)
-        for half in (np.triu, np.tril):
-            other = values[name] + half(np.ones_like(values[name]), 1 if half is np.triu else -1)
-            try:
-                before, after = Call(spec, values, [])(), Call(spec, values | {name: other}, [])()
-            except Exception:
-                continue
-            if all(np.array_equal(before[n].array, after[n].array) for n in before):
-                return True
-    return False
 
 
 def show(spec: OpSpec, values: dict[str, Any]) -> str:
