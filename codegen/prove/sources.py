@@ -40,7 +40,7 @@ _CORE = (
 _NOT_THE_PROOF = {
     *("lock.py", "sources.py", "workers.py", "verdict.py", "derive.py"),
     *("parent.py", "pool.py"),
-    *("difference.py", "repair.py"),
+    *("difference.py", "repair.py", "smallest_call.py"),
     *("backends.py", "batch.py", "certificate.py", "recorder.py", "recheck"),
 }
 """Files and folders that decide nothing about whether a formula is right."""

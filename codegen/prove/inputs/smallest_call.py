@@ -50,7 +50,7 @@ def _cut(size: int, smaller: int, array: np.ndarray[Any, Any]) -> np.ndarray[Any
 
 def _round(digits: int, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Round what has no zero then: a zero is a special point."""
-    rounded = np.round(array, digits) if array.dtype.kind in "fc" else array
+    rounded = np.asarray(np.round(array, digits)) if array.dtype.kind in "fc" else array
     return rounded if np.count_nonzero(rounded) == np.count_nonzero(array) else array
 
 

@@ -47,6 +47,19 @@ TWO_MISTAKES = """
 """
 
 
+NUMBERS = """
+- name: without_its_factor(Tensor self, Scalar beta=1) -> Tensor
+  doc: With beta as it is by default no factor is missing.
+  forward: self * tanh(beta * self)
+  self: grad * (tanh(beta * self) + self * (1 - tanh(beta * self) ** 2))
+
+- name: without_its_divisor(Tensor self, Scalar cap=30) -> Tensor
+  doc: With no cap there is no number.
+  forward: cap * tanh(self / cap)
+  self: grad * (1 - result ** 2)
+"""
+
+
 def generate(text: str, folder: Path, *words: str) -> Result:
     """`gradspec codegen` of a spec of its own."""
     path = folder / "ops.yaml"
@@ -95,3 +108,12 @@ def test_without_a_repair_sympy_speaks_alone(tmp_path: Path) -> None:
     assert "did you mean" not in result.stderr
     assert "sympy's derivative by `self` is `grad * cos(self)`" in result.stderr
     assert "1 mistake; nothing was written." in result.stderr
+
+
+def test_flags_and_numbers_are_tried_that_tell_versions_apart(tmp_path: Path) -> None:
+    result = generate(NUMBERS, tmp_path)
+    assert result.exit_code == 1
+    assert "`without_its_factor(self=-1., beta=2)`" in result.stderr
+    factor = "grad * (tanh(beta * self) + self * beta * (1 - tanh(beta * self) ** 2))"
+    assert f"did you mean `{factor}`? (a factor `beta` is missing)" in result.stderr
+    assert "did you mean `grad * (1 - (result / cap) ** 2)`?" in result.stderr
