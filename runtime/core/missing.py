@@ -65,7 +65,7 @@ _NOTHING: Final = object()
 @cache
 def _names_of_pytorch() -> dict[str, frozenset[str]]:
     """The names by namespace."""
-    text = Path(__file__).with_name("pytorch_names.txt").read_text(encoding="utf-8")
+    text = Path(__file__).parents[1].joinpath("pytorch_names.txt").read_text(encoding="utf-8")
     spaces = (line.split(": ") for line in text.splitlines())
     return {path: frozenset(names.split()) for path, names in spaces}
 

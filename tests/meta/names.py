@@ -1,6 +1,6 @@
 """`python -m tests.meta.names`: write `docs/names.md`, PyTorch's public names beside ours.
 
-PyTorch's are those of `runtime/core/pytorch_names.txt`; why some are left is said, by patterns, in
+PyTorch's are those of `runtime/pytorch_names.txt`; why some are left is said, by patterns, in
 `names_left.txt`.
 """
 
@@ -87,7 +87,7 @@ def _lines() -> Iterator[str]:
     yield from _paragraph(
         "Each public name of PyTorch 2.13 in the namespaces that gradspec has: those that are "
         "here, and those that are left, with the reason. Written by `python -m tests.meta.names` "
-        "from the list of names in `runtime/core/pytorch_names.txt` and the reasons in "
+        "from the list of names in `runtime/pytorch_names.txt` and the reasons in "
         "`tests/meta/names_left.txt`."
     )
     yield ""

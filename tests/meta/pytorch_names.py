@@ -11,7 +11,7 @@ from typing import Any
 
 from .source_tree import ROOT
 
-FILE = ROOT / "runtime" / "core" / "pytorch_names.txt"
+FILE = ROOT / "runtime" / "pytorch_names.txt"
 
 NAMESPACES = (
     *("torch", "torch.Tensor", "torch.nn", "torch.nn.functional", "torch.nn.init"),

@@ -178,7 +178,7 @@ class _Text:
             "shares_products": int(shares_products),
             **_declared(bodies, self.functions),
         }
-        return _EMPTY_LINES.sub("\n\n", rendered("program.c.j2", values, "c"))
+        return _EMPTY_LINES.sub("\n\n", rendered("program.c.j2", values))
 
 
 def _declared(bodies: list[Body], functions: list[Function]) -> dict[str, Any]:

@@ -17,7 +17,9 @@ PYTORCHS: dict[str, Callable[[], Any]] = {
     "torch.quantize_per_tensor": lambda: gs.quantize_per_tensor,
     "torch.nn.SyncBatchNorm": lambda: gs.nn.SyncBatchNorm,
     "torch.nn.functional.scaled_mm": lambda: gs.nn.functional.scaled_mm,
-    "torch.linalg.ldl_solve": lambda: gs.linalg.ldl_solve,
+    "torch.optim.swap_in_optimizer_params_and_state": (
+        lambda: gs.optim.swap_in_optimizer_params_and_state
+    ),
     "torch.autograd.NestedIOFunction": lambda: gs.autograd.NestedIOFunction,
     "torch.Tensor.sparse_mask": lambda: gs.ones(1).sparse_mask,
 }
