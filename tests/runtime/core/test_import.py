@@ -171,7 +171,8 @@ def test_all_can_be_asked_for() -> None:
     for name, (family, function) in generated.FUNCTIONS.items():
         there = getattr(import_module(family, generated.__name__), function)
         assert getattr(generated, name) is there
-        assert getattr(gs, name) is there or name == "clone"  # which takes a memory format, too
+        # `clone` takes a memory format, too, and `narrow` refuses bools.
+        assert getattr(gs, name) is there or name in ("clone", "narrow")
     import_all()
     assert "conv2d" in {name.partition(".")[0] for name in BY_NAME}
 
@@ -183,8 +184,9 @@ def test_methods_are_those_that_type_checkers_are_told() -> None:
         if callable(value) and name not in ("__hash__", "__class__")
     }
     assert set(generated.METHODS) == told
-    # `view` takes dtypes, `clone` a memory format, `~` raises as operators do, and they say so.
-    for name in told - {"__eq__", "__ne__", "__invert__", "clone", "view"}:
+    # `view` takes dtypes, `clone` a memory format, `narrow` refuses bools, `~` raises as operators
+    # do, and they say so.
+    for name in told - {"__eq__", "__ne__", "__invert__", "clone", "narrow", "view"}:
         ours, theirs = getattr(gs.Tensor, name), getattr(TensorMethods, name)
         assert ours.__name__ == theirs.__name__
         assert ours.__doc__ == theirs.__doc__
