@@ -154,7 +154,7 @@ def spare_worker() -> Iterator[None]:
     finally:
         if spare in _spare:
             _spare.remove(spare)
-            _kill(spare, sent, wait=False)
+            _kill(spare, sent, wait=True)
 
 
 _spare: list[ProcessPoolExecutor] = []
