@@ -48,10 +48,11 @@ class Shapes:
         self._by_sizes: dict[Extents, Shape] = {}
         self._steps = ExtentsOfSteps(required, self._extents)
         for name, shape in self._known.items():
-            if required.may_be_absent(name):  # whose shape others cannot be told by
-                self._sizes[shape] = required.of(name) or ()
-            else:
-                self._learn(name, shape, required.of(name))
+            sizes = required.of(name)
+            if not required.may_be_absent(name):
+                self._learn(name, shape, sizes)
+            elif sizes is not None:  # others cannot be told by the shape of what may be absent
+                self._sizes[shape] = sizes
 
     def of(self, expr: Expr) -> Shape:
         """The shape of an argument of a step: a name, or an expression of numbers."""

@@ -52,6 +52,7 @@ ONLY_IN_ATEN: dict[str, Callable[..., Any]] = {
     "select_backward": torch.ops.aten.select_backward.default,
     "slice_backward": _slice_backward,
     "diagonal_backward": torch.ops.aten.diagonal_backward,
+    "unfold_backward": torch.ops.aten.unfold_backward.default,
     "linalg_pinv": _pinv,
     "linalg_lu_solve": _lu_solve,
     "lu_solve": lambda self, LU_data, LU_pivots: torch.lu_solve(self, LU_data, LU_pivots.int()),
