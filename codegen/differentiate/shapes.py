@@ -90,16 +90,15 @@ class Shapes:
         if op is not None and op.signature.name == "slice" and args["exact"] == Const(True):
             shape = self._of_slice(target, args)
         shape = (target,) if shape is None else shape
-        self._known[target] = self._learn(target, shape, self._steps.of_step(value, op, args))
+        self._learn(target, shape, self._steps.of_step(value, op, args))
         self._first.setdefault(self._known[target], target)
 
-    def _learn(self, name: str, shape: Shape, sizes: Extents | None) -> Shape:
-        """Learn the sizes of a value; return the shape of the first one that has the same."""
+    def _learn(self, name: str, shape: Shape, sizes: Extents | None) -> None:
+        """Learn the sizes of a value: it has the shape of the first one that has the same."""
         if sizes:
             shape = self._by_sizes.setdefault(sizes, shape)
             self._sizes.setdefault(shape, sizes)
         self._known[name] = shape
-        return shape
 
     def _extents(self, expr: Expr) -> Extents | None:
         """The sizes of an argument of a step."""

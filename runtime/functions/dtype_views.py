@@ -34,9 +34,7 @@ class DtypeViewMethods:
             return _reshaped(self, *size, **options)
         if isinstance(self, Batched):
             one = np.empty(self.shape, self.dtype)
-            kernels.view_as_dtype(
-                one, np.dtype(dtype)
-            )  # refuses what one example is too narrow for
+            kernels.view_as_dtype(one, np.dtype(dtype))  # refuses what is too narrow for it
             return batch(self.physical.view(dtype), self.level)
         viewed = wrap(kernels.view_as_dtype(self.detach().array, np.dtype(dtype)))
         share_memory(self, viewed)
