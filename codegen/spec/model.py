@@ -10,6 +10,7 @@ import keyword
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from ..diagnostics import Span
@@ -90,7 +91,7 @@ class Output:
     """Dtypes of an output, as for a parameter."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Signature:
     """`name.overload(params) -> outputs`; an unnamed single output is called `result`,
     several unnamed ones `result0`, `result1`, ..."""
@@ -109,7 +110,7 @@ class Signature:
     def full_name(self) -> str:
         return f"{self.name}.{self.overload}" if self.overload else self.name
 
-    @property
+    @cached_property
     def tensor_params(self) -> tuple[Param, ...]:
         return tuple(p for p in self.params if p.type.base == "Tensor")
 

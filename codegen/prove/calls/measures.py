@@ -40,11 +40,11 @@ def extrapolated(slopes: list[float]) -> tuple[float, float]:
 
 
 def pairing(left: Array, right: Array) -> float:
-    return float(np.real(np.sum(np.conj(left) * right)))
+    return float((left.conj() * right).sum().real)
 
 
 def magnitude(left: Array, right: Array) -> float:
-    return float(np.sum(np.abs(left) * np.abs(right)))
+    return float((np.abs(left) * np.abs(right)).sum())
 
 
 def is_smooth(ahead: Array, behind: Array) -> bool:

@@ -135,13 +135,17 @@ class Call:
         self.tensors: dict[Leaf, Any] = {}
         self.values = dict(values)
         for param in spec.signature.tensor_params:
-            value = values[param.name]
-            arrays = value if isinstance(value, list) else [value]
-            made = [None if array is None else wrap(array) for array in arrays]
+            name, value = param.name, values[param.name]
+            if value is None:
+                continue
+            if isinstance(value, list):
+                made = self.values[name] = [None if each is None else wrap(each) for each in value]
+            else:
+                made = [wrap(value)]
+                self.values[name] = made[0]
             for number, tensor in enumerate(made):
-                if tensor is not None and (param.name, number) in requiring:
-                    self.tensors[param.name, number] = tensor.requires_grad_()
-            self.values[param.name] = made if isinstance(value, list) else made[0]
+                if tensor is not None and (name, number) in requiring:
+                    self.tensors[name, number] = tensor.requires_grad_()
 
     def replace(self, leaf: Leaf, tensor: Any) -> None:
         """Pass something else for one argument."""
