@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -93,6 +94,12 @@ def main(
     if check and not baseline.FILE.exists():
         raise click.UsageError(f"there is no {baseline.FILE}; --save-baseline makes it")
     facts = machine.describe()  # before the benchmarks themselves keep the machine busy
+    if check and not baseline.load(facts["cpu"], baseline.FILE):
+        known = " and ".join(baseline.processors(baseline.FILE))
+        raise click.UsageError(
+            f"{baseline.FILE} has no ratios of this processor, {facts['cpu']}; it has those of "
+            f"{known}. --save-baseline adds what is measured here"
+        )
     say_what_is_missing(console)
     effort = QUICK if quick else THOROUGH
     if sizes:
@@ -115,10 +122,12 @@ def main(
     if readme:
         put_into(README, markdown(rows, facts))
     if save_baseline:
-        baseline.save(baseline.ratios(rows), facts)
+        baseline.save(baseline.ratios(rows), facts, baseline.FILE)
         console.print(f"The baseline is now what was measured: {baseline.FILE}")
     if check:
-        sys.exit(compare(rows, console, lambda cases: measure(cases, wanted, effort, console)))
+        committed = baseline.load(facts["cpu"], baseline.FILE)
+        again = partial(measure, wanted=wanted, effort=effort, console=console)
+        sys.exit(compare(rows, committed, console, again))
 
 
 def chosen(names: Sequence[str], quick: bool, check: bool) -> list[Case]:
@@ -205,10 +214,13 @@ def write(
 
 
 def compare(
-    rows: Sequence[Row], console: Console, again: Callable[[Sequence[Case]], Sequence[Row]]
+    rows: Sequence[Row],
+    committed: baseline.Ratios,
+    console: Console,
+    again: Callable[[Sequence[Case]], Sequence[Row]],
 ) -> int:
     """The exit status of --check; says what got worse, and is so when `again` measures it."""
-    measured, committed = baseline.ratios(rows), baseline.load()
+    measured = baseline.ratios(rows)
     for name in baseline.not_in(measured, committed):
         console.print(f"{name} is not in the baseline yet.")
     number = baseline.count_known(measured, committed)

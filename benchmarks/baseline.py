@@ -1,6 +1,7 @@
 """Regressions: ratios to PyTorch and to NumPy by hand, compared with the committed ones.
 
-Ratios, because they carry over from machine to machine better than times do.
+Ratios, because they carry over from machine to machine better than times do; and those of one kind
+of processor, as libraries of vendors make large arrays faster on their own.
 """
 
 from __future__ import annotations
@@ -80,18 +81,25 @@ def not_in(measured: Ratios, baseline: Ratios) -> list[str]:
     return [case for case in measured if case not in baseline]
 
 
-def load(path: Path = FILE) -> Ratios:
-    """The committed ratios."""
-    content: dict[str, Ratios] = json.loads(path.read_text(encoding="utf-8"))
-    return content["ratios"]
+def load(cpu: str, path: Path) -> Ratios:
+    """The committed ratios of a kind of processor; none where nobody has measured on it."""
+    content = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    ratios: Ratios = content.get(cpu, {}).get("ratios", {})
+    return ratios
 
 
-def save(measured: Ratios, machine: Mapping[str, str], path: Path = FILE) -> None:
-    """Replace the ratios of the rows measured; the others stay."""
-    kept = load(path) if path.exists() else {}
+def processors(path: Path) -> list[str]:
+    """The kinds of processors that there are ratios of."""
+    return list(json.loads(path.read_text(encoding="utf-8")))
+
+
+def save(measured: Ratios, machine: Mapping[str, str], path: Path) -> None:
+    """Replace the ratios of the rows measured on this kind of processor; the others stay."""
+    content = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     rounded = {
         case: {name: round(ratio, 3) for name, ratio in values.items()}
         for case, values in measured.items()
     }
-    content = {"last_saved_on": machine, "ratios": kept | rounded}
+    kept = load(machine["cpu"], path)
+    content[machine["cpu"]] = {"last_saved_on": machine, "ratios": kept | rounded}
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

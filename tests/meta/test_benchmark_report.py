@@ -178,11 +178,22 @@ def test_a_baseline_keeps_the_rows_that_were_not_measured(tmp_path: Path) -> Non
     path = tmp_path / "baseline.json"
     baseline.save({"a": {"numpy": 1.23456}, "b": {"numpy": 2.0}}, MACHINE, path)
     baseline.save({"b": {"torch-2": 3.0}}, MACHINE, path)
-    assert baseline.load(path) == {"a": {"numpy": 1.235}, "b": {"torch-2": 3.0}}
+    assert baseline.load("a CPU", path) == {"a": {"numpy": 1.235}, "b": {"torch-2": 3.0}}
 
 
-def test_the_committed_baseline_names_rows_and_references() -> None:
-    committed = baseline.load()
+def test_a_baseline_is_that_of_a_kind_of_processor(tmp_path: Path) -> None:
+    path = tmp_path / "baseline.json"
+    baseline.save({"a": {"numpy": 1.0}}, MACHINE, path)
+    baseline.save({"a": {"numpy": 2.0}}, MACHINE | {"cpu": "another"}, path)
+    assert baseline.load("a CPU", path) == {"a": {"numpy": 1.0}}
+    assert baseline.load("another", path) == {"a": {"numpy": 2.0}}
+    assert baseline.load("a third", path) == {}
+    assert baseline.processors(path) == ["a CPU", "another"]
+
+
+@pytest.mark.parametrize("cpu", baseline.processors(baseline.FILE))
+def test_the_committed_baseline_names_rows_and_references(cpu: str) -> None:
+    committed = baseline.load(cpu, baseline.FILE)
     assert committed
     names = {name.removesuffix(OF_COMPILED) for name in committed}
     assert names <= cases.CASES.keys() | {"import-cold"}
@@ -202,19 +213,27 @@ def test_check_without_a_baseline_says_how_to_make_one(
     assert "--save-baseline makes it" in " ".join(answer.output.split())
 
 
-def checked(
-    committed: baseline.Ratios, monkeypatch: pytest.MonkeyPatch, *later: list[Row]
-) -> tuple[int, str]:
+def test_check_on_another_processor_says_of_which_there_are_ratios(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "baseline.json"
+    baseline.save({"chain-4": {"numpy": 1.0}}, MACHINE, path)
+    monkeypatch.setattr(baseline, "FILE", path)
+    answer = CliRunner().invoke(command.main, ["--check"])
+    assert answer.exit_code == 2
+    assert "it has those of a CPU. --save-baseline adds" in " ".join(answer.output.split())
+
+
+def checked(committed: baseline.Ratios, *later: list[Row]) -> tuple[int, str]:
     """The exit status and what is said, where measuring again gives these rows, or the same."""
     console = Console(width=150, file=StringIO(), record=True)
-    monkeypatch.setattr(baseline, "load", lambda: committed)
     coming = iter(later)
-    status = command.compare(ROWS, console, lambda _: next(coming, ROWS))
+    status = command.compare(ROWS, committed, console, lambda _: next(coming, ROWS))
     return status, console.export_text()
 
 
-def test_check_fails_and_names_what_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
-    status, text = checked({"chain-4": {"torch-2": 0.3, "numpy": 4.0}}, monkeypatch)
+def test_check_fails_and_names_what_is_slower() -> None:
+    status, text = checked({"chain-4": {"torch-2": 0.3, "numpy": 4.0}})
     assert status == 1
     assert text == (
         "memory-lenet-32 is not in the baseline yet.\n"
@@ -224,9 +243,9 @@ def test_check_fails_and_names_what_is_slower(monkeypatch: pytest.MonkeyPatch) -
     )
 
 
-def test_what_is_slower_once_may_be_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_slower_once_may_be_chance() -> None:
     quicker = [Row("chain-4", "a", "a", "s", {"gradspec": 1.0, "torch-2": 4.0, "numpy": 0.1})]
-    status, text = checked({"chain-4": {"torch-2": 0.3, "numpy": 20.0}}, monkeypatch, ROWS, quicker)
+    status, text = checked({"chain-4": {"torch-2": 0.3, "numpy": 20.0}}, ROWS, quicker)
     assert status == 0
     assert text.count("Measured again") == 2
     assert text.endswith("2 ratios are within 25% of the baseline, or better.\n")
@@ -238,14 +257,14 @@ def test_rows_belong_to_cases() -> None:
     assert command.case_of("chain-4-compiled").name == "chain-4"
 
 
-def test_check_passes_within_the_margin(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_passes_within_the_margin() -> None:
     committed = {"chain-4": {"torch-2": 0.41, "numpy": 5.0}, "memory-lenet-32": {"torch-2": 0.5}}
-    status, text = checked(committed, monkeypatch)
+    status, text = checked(committed)
     assert (status, text) == (0, "3 ratios are within 25% of the baseline, or better.\n")
 
 
-def test_check_fails_where_nothing_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    status, text = checked({"other": {"numpy": 1.0}}, monkeypatch)
+def test_check_fails_where_nothing_can_be_compared() -> None:
+    status, text = checked({"other": {"numpy": 1.0}})
     assert status == 1
     assert text.endswith("Nothing was measured that the baseline has.\n")
 
