@@ -109,7 +109,8 @@ def _digest() -> str:
 
 
 _MANUAL = ("spec.md", "proof.md", "accuracy.md", "audit.md", "equivalent_mutants.md")
-_GUIDES = ("targets.md", "compile.md", "numpy.md", "training.md", "performance.md", "names.md")
+_GUIDES = ("training.md", "compile.md", "targets.md", "numpy.md", "performance.md")
+_DIFFERENCES = ("differences.md", "names.md", "coverage.md")
 _PROJECT = ("readme.md", "design.md", "pytorch_sources.md", "contributing.md", "changelog.md")
 
 
@@ -123,6 +124,7 @@ def navigation(pages: Sequence[str]) -> list[Any]:
         {"Atlas": ["atlas/index.md", "atlas/private.md"]},
         {"Manual": first_existing(_MANUAL, pages)},
         {"Guides": first_existing((*_GUIDES, "benchmarks.md"), pages)},
+        {"PyTorch": first_existing(_DIFFERENCES, pages)},
         {"Reference": [page for page in pages if page.startswith("reference/")]},
         {"Project": first_existing(_PROJECT, pages)},
     ]

@@ -40,6 +40,7 @@ DOCUMENTS = (
     "docs/compile.md",
     "docs/pytorch_sources.md",
     "docs/training.md",
+    "docs/differences.md",
     "docs/index.md",
     "docs/install.md",
     "docs/playground.md",

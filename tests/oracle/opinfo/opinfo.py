@@ -309,8 +309,8 @@ _INTO_FORM: Mapping[str, Callable[..., Any]] = {
 }
 """Adapters that PyTorch's own gradient tests use: arguments get the form that the op expects.
 
-PyTorch's gradients hold for triangles and for logarithms of probabilities alone; see "Differences"
-in README.md.
+PyTorch's gradients hold for triangles and for logarithms of probabilities alone; see
+docs/differences.md.
 """
 
 _CALLED_ON_CLONES: Mapping[str, Callable[..., Any]] = {

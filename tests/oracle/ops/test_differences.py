@@ -1,4 +1,4 @@
-"""The differences that the README states, seen in both libraries."""
+"""The differences that docs/differences.md states, seen in both libraries."""
 
 from __future__ import annotations
 
