@@ -203,10 +203,10 @@ def misuses(block: Block, kinds: Kinds, optional: Collection[str]) -> Iterator[F
                 yield from _of_arithmetic(node, op, kinds.of(left), kinds.of(right))
             case Unary("-", operand) if kinds.of(operand) in (*_NOT_COMPUTED_WITH, Kind.NUMBERS):
                 yield _misuse(node, f"`-` of {kinds.of(operand)}")
-            case Compare(op, left, right) if kinds.of(right) is Kind.TEXT:
-                yield from _of_texts(node, op)
-            case Subscript(value) if kinds.of(value) is Kind.TEXT:
-                yield _misuse(node, f"a part of {Kind.TEXT}", _WHOLE_TEXTS)
+            case Compare(op, left, right):
+                yield from _of_words(node, op, (kinds.of(left), kinds.of(right)))
+            case Subscript(value) if (kind := kinds.of(value)) in _WHOLE:
+                yield _misuse(node, f"a part of {kind}", _WHOLE[kind])
             case Conditional(test) | If(test):
                 yield from _of_test(test, kinds)
             case Logic(_, operands):
@@ -274,19 +274,27 @@ def _of_arithmetic(
         yield _misuse(node, f"`{op}` of a list of numbers and a number", help)
 
 
-_WHOLE_TEXTS: Final = "texts are compared as a whole: `reduction in ('mean', 'sum')`"
+_WHOLE: Final = {
+    Kind.TEXT: "texts are compared as a whole: `reduction in ('mean', 'sum')`",
+    Kind.DTYPE: "dtypes are compared as a whole: `self.dtype in ('float32', 'float64')`",
+}
 """Words that formulas mention are all tried; their parts are not."""
 
 _LARGEST: Final = {"int8": 127, "uint8": 255, "int16": 32767}
 """Numbers that tensors may have more elements than."""
 
 
-def _of_texts(node: Node, op: str) -> Iterator[FormulaError]:
-    """Comparisons of parts of texts, and of their order."""
+def _of_words(
+    node: Node, op: str, sides: tuple[Kind | None, Kind | None]
+) -> Iterator[FormulaError]:
+    """Comparisons of parts of texts and of dtypes, and of their order."""
     if op in ("in", "not in"):
-        yield _misuse(node, f"`{op}` looks for a part of {Kind.TEXT}", _WHOLE_TEXTS)
-    elif op not in ("==", "!=", "is", "is not"):
-        yield _misuse(node, f"`{op}` of {Kind.TEXT}", _WHOLE_TEXTS)
+        if (whole := sides[1]) in _WHOLE:
+            yield _misuse(node, f"`{op}` looks for a part of {whole}", _WHOLE[whole])
+        return
+    kind = next((side for side in sides if side in _WHOLE), None)
+    if kind is not None and op in ("<", "<=", ">", ">="):
+        yield _misuse(node, f"`{op}` of {kind}", _WHOLE[kind])
 
 
 def _of_dtypes(call: Call) -> Iterator[FormulaError]:

@@ -22,12 +22,68 @@ MODULE = "own_kernels"
 _IMPORTABLE = sys.stdlib_module_names | {"numpy", "scipy", "gradspec"}
 
 _CHANGING = frozenset(
-    {"datetime", "os", "random", "secrets", "socket", "threading", "time", "uuid"}
+    {
+        "builtins",
+        "ctypes",
+        "datetime",
+        "gc",
+        "importlib",
+        "inspect",
+        "multiprocessing",
+        "os",
+        "platform",
+        "random",
+        "secrets",
+        "socket",
+        "subprocess",
+        "sys",
+        "threading",
+        "time",
+        "traceback",
+        "uuid",
+        "weakref",
+    }
 )
-"""Modules that answer differently from one call to the next, or from one machine to the other."""
+"""Modules that answer differently from one call to the next, from one machine to the other, or in a
+proof: which modules there are, and who calls."""
 
-_CHANGING_NAMES = frozenset({"globals", "hash", "id", "input", "open"})
-"""Functions of Python that do."""
+_CHANGING_NAMES = frozenset(
+    {
+        "__import__",
+        "compile",
+        "eval",
+        "exec",
+        "globals",
+        "hash",
+        "id",
+        "input",
+        "locals",
+        "open",
+        "vars",
+    }
+)
+"""Functions of Python that do, or that name what is not seen here."""
+
+_OF_PLACES = frozenset(
+    {
+        "__array_interface__",
+        "__array_struct__",
+        "__hash__",
+        "__reduce__",
+        "aligned",
+        "base",
+        "byteorder",
+        "ctypes",
+        "isnative",
+        "may_share_memory",
+        "memmap",
+        "owndata",
+        "shares_memory",
+        "writeable",
+    }
+)
+"""Attributes that tell where the elements of an array lie, and functions of NumPy: equal elements
+must give equal results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +144,28 @@ def _changing(body: list[ast.stmt]) -> Iterator[tuple[ast.expr | ast.stmt, str]]
         for part in ast.walk(top):
             if isinstance(part, ast.Global):
                 yield part, "global"
-            elif isinstance(part, ast.Attribute) and part.attr == "random":
+            elif isinstance(part, ast.Attribute) and _is_of_places(part):
                 yield part, ast.unparse(part)
             elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
                 if part.func.id in _CHANGING_NAMES:
                     yield part, part.func.id
-            elif isinstance(part, ast.ImportFrom) and any(n.name == "random" for n in part.names):
-                yield part, "random"
+            elif isinstance(part, ast.ImportFrom):
+                names = {name.name for name in part.names}
+                yield from ((part, name) for name in sorted(names & {"random", *_OF_PLACES}))
+            elif isinstance(part, ast.FunctionDef):
+                yield from _identities(part)
+
+
+def _is_of_places(node: ast.Attribute) -> bool:
+    """Return whether a part is random, or is read to tell where arrays lie."""
+    return node.attr == "random" or (isinstance(node.ctx, ast.Load) and node.attr in _OF_PLACES)
+
+
+def _identities(function: ast.FunctionDef) -> Iterator[tuple[ast.expr, str]]:
+    """Questions whether two arguments are one object, of which elements say nothing."""
+    given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            sides = (node.left, *node.comparators)
+            if all(isinstance(side, ast.Name) and side.id in given for side in sides):
+                yield node, ast.unparse(node)

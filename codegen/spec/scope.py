@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..diagnostics import Report, did_you_mean
-from ..ir.nodes import Assign, Call, TextSpan
+from ..ir.nodes import Assign, Attribute, Call, Name, TextSpan
 from ..ir.walk import assigned_names, calls, free_uses, walk
 from ..ir.walk import names as names_read
 from .entry import Entry
@@ -69,8 +69,22 @@ def check_formulas(entry: Entry, functions: Functions, report: Report) -> None:
         kinds = Kinds(names, formula.block, functions.overloads)
         for found in misuses(formula.block, kinds, optional - scope.differentiated):
             report.error(found.code, formula.locate(found.span), found.message, found.help)
+        _check_strides(formula, entry.op, report)
         for call in calls(formula.block):
             _check_call(call, formula, scope, functions, kinds, report)
+
+
+def _check_strides(formula: Formula, op: OpSpec, report: Report) -> None:
+    """Report strides of what a formula computes or is given by the graph, which is a tensor."""
+    given = {param.name for param in op.signature.tensor_params}
+    for node in walk(formula.block):
+        match node:
+            case Attribute(Name(name), "strides") if name in given:
+                continue
+            case Attribute(_, "strides"):
+                help = "arguments are arrays: of these `.strides` can be asked"
+                message = "only arguments have `.strides`"
+                report.error("GS036", formula.locate(node.span), message, help)
 
 
 def _optional_names(op: OpSpec) -> set[str]:

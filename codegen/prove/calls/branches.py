@@ -18,19 +18,23 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...ir import nodes as ir
-from ...ir.walk import assignments, children, free_names, walk
+from ...ir.walk import assignments, calls, children, free_names, walk
 from ...render.base import ATOM, COMPARE, indented
 from ...render.to_text import formula_text
 from ...spec.model import Formula, OpSpec
 from ...spec.scope import gradient_names
 from ...spec.vocabulary import COMPARISONS, CONSTANTS
 from ..identities.definition import (
+    CALL,
     DefinitionRenderer,
+    call_by_name,
     compile_formula,
     evaluate_definition,
     given,
 )
 from ..identities.run import Leaf
+from .kernel_branches import noting_kernels
+from .own_kernels import own_module
 
 _SEEN, _SEEN_STEP, _SEEN_MOD, _SEEN_PART = "seen__", "seen_step__", "seen_mod__", "seen_part__"
 _SEEN_SUM, _SEEN_BOUND = "seen_sum__", "seen_bound__"
@@ -46,7 +50,14 @@ _COUNTS = "both sides of {} count"
 
 _KEEPS = "{} is its first argument"
 
-_STEPS = ("ceil", "floor", "heaviside", "round", "sgn", "sign", "trunc")
+_OF_ALL = ("all", "any")
+
+_OF_NO_NUMBER = ("isfinite", "isinf", "isnan")
+"""What calls with usual numbers answer one way."""
+
+_REMAINDERS = ("fmod", "remainder")
+
+_STEPS = ("ceil", "floor", "floor_divide", "heaviside", "round", "sgn", "sign", "trunc")
 
 _BOUNDS = ("clamp", "clamp_max", "clamp_min", "fmax", "fmin", "maximum", "minimum", "relu")
 
@@ -125,6 +136,7 @@ class Branches:
     def __init__(self, spec: OpSpec) -> None:
         self._spec = spec
         self.conditions: list[Condition] = []
+        self._kernels = self._noting_kernels()
         self._formulas = list(self._compiled())
         self._kind = "answers"
         """The set of a condition in which its answer is noted."""
@@ -179,6 +191,12 @@ class Branches:
         self._kind = "excluded"
         self._evaluate(self.names(values, outputs, outputs, {}))
 
+    def note_refused(self, values: dict[str, Any]) -> bool:
+        """Note the answers of a call that a kernel of one's own refuses; return False."""
+        if self._kernels:
+            self.note_excluded(values)
+        return False
+
     def _evaluate(self, known: dict[str, Any]) -> None:
         """Evaluate every formula whose names are known."""
         for names, formula in self._formulas:
@@ -215,13 +233,41 @@ class Branches:
         for key, formula in _formulas(self._spec):
             before = len(self.conditions)
             made = self._compile(key, formula)
-            if len(self.conditions) > before:
+            if len(self.conditions) > before or any(_calls_of(formula, self._kernels)):
                 yield made
+
+    def _noting_kernels(self) -> dict[str, Any]:
+        """The kernels of one's own, whose conditions note their answers; none if no formula calls
+        any. A condition that no call comes to owes nothing."""
+        module = own_module(self._spec)
+        if module is None:
+            return {}
+        found, texts = noting_kernels(module, self._seen_in_kernel)
+        kernels = {f"kernels.{name}": function for name, function in found.items()}
+        called = [(k, f) for k, f in _formulas(self._spec) if any(_calls_of(f, kernels))]
+        key = called[0][0]
+        names = frozenset(param.name for param in self._spec.signature.params)
+        for text in texts:
+            condition = Condition(key, text, owed=(), is_of_shapes=True, names=names)
+            self.conditions.append(condition)
+        return kernels
+
+    def _call(self, function: str, /, *args: Any, **options: Any) -> Any:
+        """Call what a formula names: of kernels of one's own those that note their answers."""
+        kernel = self._kernels.get(function)
+        if kernel is None:
+            return call_by_name(function, *args, **options)
+        return kernel(*args, **options)
+
+    def _seen_in_kernel(self, number: int, answer: bool) -> None:
+        self.conditions[number].owed = _EITHER
+        self._seen(number, answer)
 
     def _compile(self, key: str, formula: Formula) -> tuple[tuple[str, ...], Callable[..., Any]]:
         names = tuple(sorted(free_names(formula.block) - set(CONSTANTS)))
         renderer = _NotingRenderer(self._spec, key, formula, self.conditions)
         notes = {
+            CALL: self._call,
             _SEEN: self._seen,
             _SEEN_STEP: self._seen_step,
             _SEEN_MOD: self._seen_mod,
@@ -318,16 +364,25 @@ class _NotingRenderer(DefinitionRenderer):
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         rendered = super().render_call(node)
-        if node.function in COMPARISONS and not _asks_for_no_number(node):
+        is_comparison = node.function in COMPARISONS and not _asks_for_no_number(node)
+        if is_comparison or self._asks_all(node):
             return self._noted(node, rendered[0]), ATOM
         has_names = any(isinstance(each, ir.Name) for each in walk(node))
         is_count = has_names and _is_of_numbers(node, self._counts)
+        if is_count and node.function in _REMAINDERS and len(node.args) == 2 and not node.kwargs:
+            sides = ", ".join(map(self.render, node.args))
+            return self._noted(node, sides, _JUMPS, (True,), _SEEN_MOD), ATOM
         if (has_names and node.function == "int") or (is_count and node.function in _STEPS):
             return self._noted(node, rendered[0], _JUMPS, (True,), _SEEN_STEP), ATOM
         if is_count and node.function in _BOUNDS:
             sides = f"{rendered[0]}, {self.render(node.args[0])}"
             return self._noted(node, sides, _KEEPS, note=_SEEN_BOUND), ATOM
         return rendered
+
+    def _asks_all(self, node: ir.Call) -> bool:
+        """Return whether `all` or `any` asks the elements of what a rule computes."""
+        asked = {each.function for each in calls(node)}
+        return self._key != "batch" and node.function in _OF_ALL and not asked & {*_OF_NO_NUMBER}
 
     def _may_be_tensor(self, node: ir.Expr) -> bool:
         """Return whether bits are those of tensors or of comparisons: masks, that do not jump."""
@@ -397,6 +452,10 @@ class _NotingRenderer(DefinitionRenderer):
         )
         self._conditions.append(found)
         return f"{note}({len(self._conditions) - 1}, {source})"
+
+
+def _calls_of(formula: Formula, functions: Collection[str]) -> Iterator[str]:
+    return (call.function for call in calls(formula.block) if call.function in functions)
 
 
 def _asks_for_no_number(node: ir.Call) -> bool:

@@ -89,6 +89,9 @@ def compare_with_batch(spec: OpSpec, values: dict[str, Any], outputs: dict[str, 
         if found.shape != wanted.shape:
             message = f"has shape {list(found.shape)}, and the op gives {list(wanted.shape)}"
             raise Mismatch(f"batching rule for {name}", "batch", message)
+        if found.dtype != wanted.dtype:
+            message = f"is {found.dtype}, and the op gives {wanted.dtype}"
+            raise Mismatch(f"batching rule for {name}", "batch", message)
         if not _are_close(found, wanted):
             message = f"is {short(found)}, and the op gives {short(wanted)}"
             raise Mismatch(f"batching rule for {name}", "batch", message)

@@ -70,17 +70,17 @@ def kept(answer_of: Callable[[OpSpec], _Answer]) -> Callable[[OpSpec], _Answer]:
 
 def kernel_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
     """The numbers and texts in the file of kernels that the formulas of an op call."""
-    module = _module(spec)
+    module = own_module(spec)
     return ([], []) if module is None else _constants(str(module.__file__))
 
 
 def has_own_kernels(spec: OpSpec) -> bool:
     """Return whether formulas of an op call kernels of one's own."""
-    return _module(spec) is not None
+    return own_module(spec) is not None
 
 
 @kept
-def _module(spec: OpSpec) -> ModuleType | None:
+def own_module(spec: OpSpec) -> ModuleType | None:
     """The file of kernels of one's own that the formulas of an op call."""
     own = [module for key, module in sys.modules.items() if f".{key}".endswith(f".{MODULE}")]
     if not own:
@@ -119,7 +119,7 @@ def check_own_kernels(call: CallWithNumbers, middle: dict[str, Array]) -> None:
 
     Raises Mismatch.
     """
-    module = _module(call.spec)
+    module = own_module(call.spec)
     if module is None:
         return
     check_called_again(call, module)
@@ -142,7 +142,7 @@ def check_own_kernels_at_nan(call: CallWithNumbers, middle: dict[str, Array]) ->
     Of an infinite argument the definition may be nan, where a kernel knows the limit.
     """
     spec = call.spec
-    if spec.kernel is None or _module(spec) is None or not _has_nan_alone(call.values):
+    if spec.kernel is None or own_module(spec) is None or not _has_nan_alone(call.values):
         return
     try:
         with np.errstate(all="ignore"):

@@ -467,7 +467,7 @@ class _Search:
 
     def _note(self, judge: Judge, is_excused: bool = False) -> bool:
         if not judge.outputs:
-            return False  # the op refused the call
+            return self.branches.note_refused(judge.values)
         tangents = {leaf: judge.line(leaf) for leaf in judge.leaves}
         known = judge.values, judge.outputs, judge.weights
         return self.branches.note(*known, tangents, is_excused)

@@ -294,8 +294,7 @@ def _complex(spec: OpSpec, shapes: Args) -> Iterator[Args]:
         return
     changed = {name: {"complex": list(shape)} for name, shape in shapes.items()}
     yield changed
-    is_mixed = changed.keys() <= {*spec.promotes} and not spec.is_called_by_formulas
-    if len(changed) > 1 and is_mixed:
+    if len(changed) > 1 and not spec.is_called_by_formulas:
         yield from ({name: value} for name, value in changed.items())
 
 
