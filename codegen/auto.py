@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from .diagnostics import Span
+from .diagnostics import Diagnostic, Span, SpecError
 from .differentiate.complex_parts import with_complex_required
 from .differentiate.outcome import ELEMENTWISE, KERNEL, NO_GRADIENT
 from .ir.parse import parse
@@ -45,12 +45,21 @@ KINKS = "kinks"
 def fill_in(table: Table, everything: Table, known: Derivations) -> Table:
     """The table with every `auto` replaced by a rule.
 
-    Raises SpecError where none can be derived.
+    Raises SpecError with all for which none can be derived.
     """
     if not any(map(automatic_rules, table.ops)):
         return table
     filling = _Filling(everything, known)
-    return Table(tuple(filling.filled(op) for op in table.ops))
+    filled = []
+    mistakes: dict[Diagnostic, None] = {}
+    for op in table.ops:
+        try:
+            filled.append(filling.filled(op))
+        except SpecError as error:
+            mistakes |= dict.fromkeys(error.diagnostics)
+    if mistakes:
+        raise SpecError(list(mistakes))
+    return Table(tuple(filled))
 
 
 def automatic_rules(op: OpSpec) -> tuple[str, ...]:
@@ -107,19 +116,27 @@ class _Filling:
         self._everything = everything
         self._known = known
         self._filled: dict[str, OpSpec] = {}
+        self._refused: dict[str, SpecError] = {}
 
     def filled(self, op: OpSpec) -> OpSpec:
         """The op with every rule."""
-        if not automatic_rules(op):
+        if not automatic_rules(op) and op.composite is None:
             return op
+        if op.name in self._refused:
+            raise self._refused[op.name]
         if op.name not in self._filled:
             self._filled[op.name] = op  # ops do not call themselves; overloads may look so
             definition = op.definition
             called = () if definition is None else calls(definition.block)
-            for name in (*(call.function for call in called), *_called_by_rules(op)):
-                for other in self._everything.overloads(name):
-                    self.filled(other)
-            self._filled[op.name] = self._derived(self._completed(op))
+            try:
+                for name in (*(call.function for call in called), *_called_by_rules(op)):
+                    for other in self._everything.overloads(name):
+                        self.filled(other)
+                if automatic_rules(op):
+                    self._filled[op.name] = self._derived(self._completed(op))
+            except SpecError as error:
+                self._refused[op.name] = error
+                raise
         return self._filled[op.name]
 
     def _completed(self, op: OpSpec) -> OpSpec:

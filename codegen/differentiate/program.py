@@ -204,6 +204,8 @@ class Flattener:
                 return simplify(Logic(op, tuple(self._flat(o, known) for o in operands)))
             case Call():
                 return self._one(self._call(expr, known, named))
+            case Attribute(Subscript(Name(name)), _) if self._kinds.get(name) == "tensors":
+                return self._attribute_of_item(expr, known)
             case Attribute(value, name):
                 return self.attribute(Attribute(self._flat(value, known), name))
             case Subscript(value, index):
@@ -284,6 +286,13 @@ class Flattener:
         if isinstance(node.value, Name) and node.name in ("shape", "ndim"):
             return dataclasses.replace(node, value=self.program.shapes.first(node.value))
         return node
+
+    def _attribute_of_item(self, node: Attribute, known: dict[str, Expr]) -> Expr:
+        """`tensors[0].shape`, for which nobody has to know how many there are."""
+        assert isinstance(node.value, Subscript)
+        whole = self._flat(node.value.value, known)
+        value = node.value if isinstance(whole, Name) else self._flat(node.value, known)
+        return self.attribute(dataclasses.replace(node, value=value))
 
     # ---- steps
 

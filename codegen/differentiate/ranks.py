@@ -42,6 +42,10 @@ _FIXED = {"trace": 0, "dot": 0, "vdot": 0, "mv": 1, "mm": 2, "outer": 2, "bmm": 
 """The number of dimensions that results have, whatever the arguments are."""
 
 
+_AS_LONG_AS = {"view": "size", "expand": "size", "repeat": "repeats"}
+"""The argument of an op that has a number for each dimension of the result."""
+
+
 class Ranks:
     """The numbers of dimensions of the values of a program, by name."""
 
@@ -90,8 +94,8 @@ class Ranks:
         if isinstance(given, Sequence):  # of tensors that are put together
             given = given.items[0] if given.items else None
         first = None if given is None else self.of(given)
-        if name == "view":
-            return self._length(args["size"])
+        if name in _AS_LONG_AS:
+            return self._length(args[_AS_LONG_AS[name]])
         if name == "diag":
             return None if first is None else 3 - first
         if name in derivation_facts().reducing:
