@@ -113,6 +113,8 @@ class Framework:
     """A dtype by its name."""
     fused: Mapping[Expr, Spelling]
     """Arithmetic on tensors of one shape that is one function; its names stand for any tensors."""
+    fused_once: Mapping[Expr, Spelling]
+    """The same, by functions that have no derivative."""
     convert: str | None = None
     """The function that makes tensors of what else may be given."""
     is_tensor: Spelling | None = None
@@ -181,11 +183,8 @@ def framework(name: str) -> Framework:
         lifted=frozenset(table.get("lifted", "").split()),
         lift=_optional(table, "lift"),
         dtype=Spelling(table["dtype"]),
-        fused={
-            pattern: Spelling(spelling)
-            for text, spelling in table.get("fused", {}).items()
-            if (pattern := parse(text).expression) is not None
-        },
+        fused=_patterns(table.get("fused", {})),
+        fused_once=_patterns(table.get("fused_once", {})),
         convert=table.get("convert"),
         is_tensor=_optional(table, "is_tensor"),
         is_float=_optional(table, "is_float"),
@@ -201,6 +200,14 @@ def _find(known: Mapping[str, Spelling], name: str, given: frozenset[str]) -> Sp
 
 def _spellings(texts: Mapping[str, str]) -> dict[str, Spelling]:
     return {name: Spelling(text, frozenset(name.split()[1:])) for name, text in texts.items()}
+
+
+def _patterns(texts: Mapping[str, str]) -> dict[Expr, Spelling]:
+    return {
+        pattern: Spelling(spelling)
+        for text, spelling in texts.items()
+        if (pattern := parse(text).expression) is not None
+    }
 
 
 def _optional(table: Mapping[str, Any], key: str) -> Spelling | None:

@@ -8,7 +8,7 @@ keep it costs no memory that counts, and saves a pass over them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..render.resolve import Kind, Resolver
 from ..spec.elementwise import is_elementwise_call
 from ..spec.model import Formula, OpSpec
 from ..spec.primitives import derivation_facts
+from .fused import in_one_pass
 
 _EXPRESSIONS = (ir.Name, ir.Call, ir.Binary, ir.Unary)
 
@@ -38,10 +39,12 @@ def with_kept(
     kinds: Mapping[str, Kind],
     resolver: Resolver,
     free: Callable[[str], str],
+    once: Sequence[ir.Expr] = (),
 ) -> Kept | None:
     """Name what the gradients need not compute again; `free` makes a name of a proposal.
 
-    None if there is nothing of the kind, or if the definition has branches.
+    Gradients are spelled by the patterns `once`, too, whose functions nobody can differentiate.
+    None if there is nothing of either kind, or if the definition has branches.
     """
     forward = op.forward
     if forward is None or not _is_straight(forward.block):
@@ -67,9 +70,24 @@ def with_kept(
     ]
     read: set[str] = set().union(*(free_names(formula.block) for _, formula in rules))
     kept = {value: name for value, name in chosen.items() if name in read}
-    if not kept:
+    faster = [
+        (of, _by_patterns(formula, once, lambda value: resolver.kind(value, kinds) == "tensor"))
+        for of, formula in rules
+    ]
+    if not kept and faster == rules:
         return None
-    return Kept(_defining(forward, kept), rules, tuple(kept.values()))
+    return Kept(_defining(forward, kept), faster, tuple(kept.values()))
+
+
+def _by_patterns(
+    formula: Formula, once: Sequence[ir.Expr], is_tensor: Callable[[ir.Expr], bool]
+) -> Formula:
+    """A gradient with calls in the place of patterns; the same if there are none in it."""
+    value = in_one_pass(formula.block, once, is_tensor) if _is_straight(formula.block) else None
+    if value is None:
+        return formula
+    block = ir.Block((ir.Return(value),), span=formula.block.span)
+    return dataclasses.replace(formula, block=block)
 
 
 class _Sizes:

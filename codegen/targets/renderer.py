@@ -16,7 +16,7 @@ from ..render.resolve import HELPERS, Kind, Resolver, Target
 from ..spec.model import Formula, OpSpec, spelled
 from ..spec.primitives import primitives
 from .frameworks import AS_CALLED, Framework, Spelling
-from .fused import parts
+from .fused import ONCE, parts, pattern_of
 from .naming import Naming
 from .refusals import has_its_own, has_kernel, refusals
 from .results import OWN
@@ -128,6 +128,8 @@ class FrameworkRenderer(CallRenderer):
             return self._helper(node)
         if node.function == OWN:
             return f"{OWN.strip('?')}({self.render(node.args[0])})", ATOM
+        if node.function.startswith(ONCE):
+            return self._once(node), ATOM
         if node.function == "conj" and self.kind(node.args[0]) in ("number", "int", "bool"):
             return f"{self.render(node.args[0], ATOM)}.conjugate()", ATOM
         target = self.target(node)
@@ -287,6 +289,12 @@ class FrameworkRenderer(CallRenderer):
                 words = {name: self.render(part) for name, part in found.items()}
                 return spelling.text.format_map(words)
         return ""
+
+    def _once(self, node: ir.Call) -> str:
+        """The function for a pattern, where nobody differentiates what it computes."""
+        pattern, found = pattern_of(node, tuple(self.framework.fused_once))
+        words = {name: self.render(part) for name, part in found.items()}
+        return self.framework.fused_once[pattern].text.format_map(words)
 
     # ---- helpers, dtypes, attributes
 

@@ -94,7 +94,8 @@ class _Builder:
         is_called = has_kernel(op) or self._kernel or op.custom_op
         if is_called or lists or not self.has_rules or has_its_own(op, self.module.framework):
             return None
-        more = with_kept(op, self.gradients, self.kinds, self.module.resolver, self._free)
+        once = tuple(self.module.framework.fused_once) if self.is_elementwise else ()
+        more = with_kept(op, self.gradients, self.kinds, self.module.resolver, self._free, once)
         self.kinds |= dict.fromkeys(more.names if more else (), "tensor")
         return more
 
