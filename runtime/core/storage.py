@@ -14,6 +14,8 @@ import numpy as np
 from .modes import is_recording
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .node import Node
     from .tensor import Tensor
 
@@ -152,12 +154,18 @@ def view_kind(tensor: Tensor) -> str | None:
     return kind
 
 
+when_shared: Final[list[Callable[[Tensor, Tensor], None]]] = []
+"""Functions to tell of a tensor and a new one on its memory: see `inplace.captured`."""
+
+
 def share_memory(tensor: Tensor, other: Tensor) -> None:
     """`other` shares the memory of `tensor`, but is no view: it has a history of its own."""
     alias = other.alias = own_alias(tensor)
     base = base_of(tensor)
     if base is not None and alias is not INFERENCE_ALIAS and not hasattr(alias, "memory"):
         alias.memory = base.array
+    for follow in when_shared:
+        follow(tensor, other)
 
 
 def place_like(tensor: Tensor, other: Tensor) -> None:
@@ -169,6 +177,8 @@ def place_like(tensor: Tensor, other: Tensor) -> None:
     if whole is not None:
         other.alias = Alias(None)
         other.alias.memory = whole
+    for follow in when_shared:
+        follow(tensor, other)
 
 
 def share_alias(base: Tensor, view: Tensor) -> None:

@@ -19,6 +19,7 @@ from ..core.tensor import Tensor
 from ..dtypes.kinds import DIFFERENTIABLE_KINDS
 from ..forward_ad.dual import tangents_of, with_tangents, without_tangents
 from ..functions.creation import ones_like, zeros_like
+from ..inplace.captured import inside
 from .arrays import takes_arrays
 from .trees import leaves_of, map_leaves, tree_structure, with_leaves
 
@@ -142,7 +143,7 @@ def grad_and_value(
         given = list(args)
         for number, tree in zip(numbers, leaves.given, strict=True):
             given[number] = tree
-        with enable_grad():
+        with enable_grad(), inside(leaves_of((given, kwargs))):
             result = func(*given, **kwargs)
         value, aux = pair(result, "grad_and_value(f)(*args)") if has_aux else (result, None)
         _check_number(value)
@@ -169,7 +170,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     """
     records = is_grad_enabled()
     leaves = Leaves(primals)
-    with enable_grad():
+    with enable_grad(), inside(leaves_of(leaves.given)):
         result = func(*leaves.given)
     result, aux = pair(result, "vjp(f, *primals)") if has_aux else (result, None)
     outputs = tensors_of(result, "vjp(f, *primals)")

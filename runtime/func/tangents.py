@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..core.tensor import Tensor
 from ..functions.creation import zeros_like
+from ..inplace.captured import inside
 from .arrays import takes_arrays
 from .gradients import pair, tensors_of, vjp
 from .trees import leaves_of, map_leaves, tree_structure, with_leaves
@@ -42,7 +43,8 @@ def jvp(
     _check_structure(_JVP, primals, tangents)
     with dual_level():
         duals = [_dual(*pair) for pair in zip(given, directions, strict=True)]
-        result = func(*with_leaves(primals, duals))
+        with inside([*duals, *directions]):
+            result = func(*with_leaves(primals, duals))
         aux = None
         if has_aux:
             result, aux = pair(result, _JVP)

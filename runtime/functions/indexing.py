@@ -26,6 +26,7 @@ from ..dtypes.kinds import COMPLEX_KINDS
 from ..dtypes.number_conversion import converted
 from ..dtypes.promotion import type_name
 from ..forward_ad.dual import Dual
+from ..inplace.captured import refuse_captured
 from ..inplace.fill_copy import copy_, fill_, other_dtype, put
 from ..inplace.ops import (
     is_recorded,
@@ -86,6 +87,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
 
     Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
     """
+    refuse_captured(tensor, "index_put_" if isinstance(index, Tensor) else "copy_")
     if type(index) is bool:
         if not index:
             return  # nothing is picked, and nothing is looked at, as in PyTorch

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.accumulate_grad import AccumulateGrad
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, new_tensor
 
 Span: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int, tuple[int, ...]]
 """The shape, dtype, offset and strides of an array in the memory of another."""
@@ -66,7 +66,7 @@ def rebuild(
         shape, dtype, offset, strides = span
         flat = memory if memory.flags.c_contiguous else memory.T
         array = np.ndarray(shape, dtype, flat, offset, strides)
-    leaf = Tensor.__new__(cls)
+    leaf = new_tensor() if cls is Tensor else Tensor.__new__(cls)
     leaf.array, leaf.alias = array, None
     leaf.grad_node = AccumulateGrad(leaf) if requires_grad else None
     if grad is not None:

@@ -24,6 +24,7 @@ from ..forward_ad.inplace_tangents import WriteTangent, copy_or_zero, follow_sou
 from ..graph.anomaly import remember_call
 from ..kernels.reductions.unbroadcast import ShapeDtype, reduce_to
 from .batched import write_examples
+from .captured import refuse_captured
 from .ops import (
     is_recorded,
     rebase_history,
@@ -134,6 +135,12 @@ class IndexPutBackward0(OverwriteNode):
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of `src`, a tensor or a number, broadcast and cast to this tensor."""
+    refuse_captured(self, "copy_")
+    return copy_into(self, src)
+
+
+def copy_into(self: Tensor, src: Any) -> Tensor:
+    """`copy_` to what a transform may have captured: results of ops with `out=`."""
     if isinstance(src, bool | int | float | complex):
         src = wrap(np.asarray(src))
     if not isinstance(src, Tensor):
@@ -163,6 +170,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Write one number, or the only element of a 0-dim tensor, everywhere."""
+    refuse_captured(self, "fill_")
     if isinstance(value, str | bytes | list | tuple | None):
         raise TypeError(f"fill_() expects a number or a Tensor, but got {type(value).__name__}")
     if type(self) is Batched or type(value) is Batched:
@@ -186,6 +194,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 
 def zero_(self: Tensor) -> Tensor:
     """Write zeros."""
+    refuse_captured(self, "zero_")
     if type(self) is Batched:
         return write_examples(self, 0)
     return overwrite(self, "zero_", 0, [], ZeroBackward0)
@@ -195,6 +204,7 @@ def index_put_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Write (or add) `values` at `indices`, one array per dimension."""
+    refuse_captured(self, "index_put_")
     for index in indices:
         if index is not None and index.dtype == np.uint8:
             warn("indexing with dtype uint8, as with a mask, is deprecated: use a bool tensor.")

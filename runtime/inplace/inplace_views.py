@@ -19,6 +19,7 @@ from ..core.storage import base_of
 from ..core.tensor import Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..forward_ad.dual import Dual
+from .captured import refuse_captured
 from .ops import is_recorded, mark_written, refuse_inference_write
 from .rebase_history import check_recordable
 
@@ -34,6 +35,7 @@ def in_place_view(op: str, views: int) -> Callable[..., Tensor]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if type(self) is not Tensor and has_torch_function_unary(self):
             return handle_torch_function(method, (self,), self, *args, **kwargs)
+        refuse_captured(self, name)
         if isinstance(self, Batched):
             self._physical = getattr(Tensor, op)(self, *args, **kwargs).physical
             return self

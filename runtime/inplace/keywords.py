@@ -23,6 +23,7 @@ from ..dispatch.overloads import DTYPE_OF_OUT, NUMPY_NAMES, public_function, pyt
 from ..dispatch.registry import BY_NAME, OPS, Op
 from ..dtypes.promotion import can_cast, type_name
 from ..forward_ad.dual import Dual, without_closed_levels
+from .fill_copy import copy_into
 from .ops import mark_written
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def write_out(
     elif read:
         out_overlap.refuse_overlap_of_out(name, out, read)
     with no_grad():
-        out.copy_(result)
+        copy_into(out, result)
     return out
 
 

@@ -26,6 +26,7 @@ from ..graph.saved_values import guard_saved_output, saved_output_slot
 from ..kernels.shape.strided_region import Region
 from .allowed_mutation import keep_saved
 from .batched import copy_examples, refuse_examples, write_examples
+from .captured import refuse_captured
 from .old_scalars import with_scales_named
 from .overwrite_nodes import overwrite_node_of
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
@@ -59,6 +60,7 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if type(self) is not Tensor and has_torch_function_unary(self):
             return handle_torch_function(method, (self,), self, *args, **kwargs)
+        refuse_captured(self, name)
         if type(self) is Batched:
             recording = is_recorded(self, *args, *kwargs.values())
             before = copy_examples(self) if recording else self

@@ -12,6 +12,7 @@ from ..core.random_draws import integers_between, largest_exact, normal_numbers,
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
 from ..dtypes.promotion import type_name
+from .captured import refuse_captured
 from .fill_copy import overwrite
 from .overwrite_nodes import OverwriteNode
 
@@ -20,6 +21,7 @@ def _drawn(
     self: Tensor, name: str, values: Any, source: Generator | None, node: type[OverwriteNode]
 ) -> Tensor:
     """Write numbers, which `values` draws for a shape, in the dtype of the tensor."""
+    refuse_captured(self, name)
     with drawing_from(name, source):
         drawn = values(self.array.shape)
     return overwrite(self, name, np.asanyarray(drawn).astype(self.array.dtype), [], node)
@@ -187,6 +189,7 @@ def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any
 @filling_each_example
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
     """Write random numbers of a normal distribution; see `gs.normal` for complex ones."""
+    refuse_captured(self, "normal_")
     _refuse_integers(self, "normal_")
     with drawing_from("normal_", generator):
         values = normal_numbers(mean, std, self.array.shape, self.array.dtype)
@@ -199,6 +202,7 @@ def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = 
 
     RuntimeError for bounds in the wrong order, and for those that the dtype does not hold.
     """
+    refuse_captured(self, "uniform_")
     _refuse_integers(self, "uniform_")
     with drawing_from("uniform_", generator):
         values = uniform_between(from_, to, self.array.shape, self.array.dtype)

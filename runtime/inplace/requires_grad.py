@@ -7,6 +7,7 @@ from ..core.apply_modes import refuse_inference
 from ..core.hooks import rest_hooks, wake_hooks
 from ..core.storage import base_of, own_alias
 from ..core.tensor import Tensor
+from .captured import refuse_captured
 from .rebase_history import follow_base
 
 
@@ -44,6 +45,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 def detach_(self: Tensor) -> Tensor:
     """Cut this tensor off from the graph that made it; RuntimeError for a view."""
+    refuse_captured(self, "detach_")
     if self._is_view():
         raise RuntimeError("Can't detach views in-place. Use detach() instead.")
     alias = own_alias(self)  # by which the node that made the values learns of later writes

@@ -23,6 +23,7 @@ from ..core.modes import is_grad_enabled, is_inference_mode_enabled
 from ..core.numel import check_bytes
 from ..core.storage import INFERENCE_ALIAS, own_alias, share_memory
 from ..core.tensor import Tensor
+from .captured import refuse_captured
 from .ops import mark_written, refuse_inference_write
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -77,6 +78,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None
     shared with other tensors would have to grow.
     """
     shape = _lengths(sizes)
+    refuse_captured(self, "resize_")
     if self.grad_node is not None and not is_inference_mode_enabled():
         raise RuntimeError("cannot resize variables that require grad")
     refuse_inference_write(self)
@@ -159,6 +161,7 @@ def set_(
     row-major. RuntimeError for another dtype, for what the memory does not hold and, outside of
     `no_grad`, for a leaf that requires grad.
     """
+    refuse_captured(self, "set_")
     array, owner = _source(source, storage_offset, size, stride, self.array.dtype)
     if not self.is_leaf:
         raise RuntimeError("set_(): this tensor has a history: detach() it first")

@@ -1,0 +1,130 @@
+"""Tensors that a transform captures: `gs.func.grad` and `jvp` refuse that they are written to.
+
+PyTorch wraps what is made inside of a transform. Here tensors are what they are everywhere: while a
+transform is under way in any thread, another function makes them (`new_tensor`), which remembers
+when. After the last the former is put back, so that ops pay nothing outside of transforms.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from ..core.storage import base_of, when_shared
+from ..core.tensor import Tensor, new_tensor
+
+
+class _Births(threading.local):
+    """The transforms that are under way in one thread, and the tensors made meanwhile."""
+
+    def __init__(self) -> None:
+        self.starts: list[int] = []
+        """Times at which each began, the innermost last: the number of transforms before it."""
+        self.now = 0
+        self.made: dict[int, int] = {}
+        """Times at which tensors were made or handed in, by `id`. A tensor that is older than the
+        outermost transform shares its `id` with none of them, so they need not be kept."""
+
+
+_births: Final = _Births()
+_lock: Final = threading.Lock()
+_plain: Final = new_tensor.__reduce__()[2]  # type: ignore[attr-defined]
+_new: Final = object.__new__
+_open: Final[list[None]] = []
+"""One for each transform that is under way in any thread."""
+
+
+def _born() -> Tensor:
+    made = _new(Tensor)
+    if _births.starts:
+        _births.made[id(made)] = _births.now
+    return made
+
+
+@contextmanager
+def inside(given: Iterable[Any]) -> Iterator[None]:
+    """A transform that calls its function on tensors, which may be written to, as PyTorch has it.
+
+    The whole of what they are views of may be written to, too.
+    """
+    births = _births
+    births.now += 1
+    births.starts.append(births.now)
+    handed = {id(part): part for tensor in given for part in _parts(tensor)}
+    before = {key: births.made.get(key) for key in handed}
+    births.made.update(dict.fromkeys(handed, births.now))
+    _count(1)
+    try:
+        yield
+    finally:
+        _count(-1)
+        births.starts.pop()
+        if births.starts:
+            for key, when in before.items():  # the transforms around did not make these
+                if when is None:
+                    births.made.pop(key, None)
+                else:
+                    births.made[key] = when
+        else:
+            births.made.clear()
+
+
+def _count(step: int) -> None:
+    """Count a transform that begins or ends, and exchange the maker at the first and the last."""
+    with _lock:
+        if step > 0:
+            _open.append(None)
+        else:
+            _open.pop()
+        if not _open:
+            new_tensor.__setstate__(_plain)  # type: ignore[attr-defined]
+            when_shared.remove(_follow)
+        elif step > 0 and len(_open) == 1:
+            new_tensor.__setstate__((_born, (), {}, None))  # type: ignore[attr-defined]
+            when_shared.append(_follow)
+
+
+def _parts(tensor: Any) -> Iterator[Tensor]:
+    """The plain tensors that a tensor of transforms is made of, and what they are views of."""
+    tensor = _plain_of(tensor)
+    if isinstance(tensor, Tensor):
+        yield tensor
+        base = base_of(tensor)
+        if base is not None:
+            yield base
+
+
+def _plain_of(tensor: Any) -> Any:
+    """The tensor that holds the values: that in a batched one, the primal of a dual."""
+    while getattr(type(tensor), "_is_internal", False):
+        below = getattr(tensor, "physical", None)
+        tensor = tensor.primal if below is None else below
+    return tensor
+
+
+def is_captured_tensor(tensor: Tensor) -> bool:
+    """Return whether a tensor, or what it is a view of, is older than the innermost transform."""
+    plain = _plain_of(tensor)
+    if type(plain) is not Tensor:  # of a class of a user's: it is not known when it was made
+        return False
+    start = _births.starts[-1]
+    return any(_births.made.get(id(part), 0) < start for part in _parts(plain))
+
+
+def refuse_captured(tensor: Tensor, name: str) -> None:
+    """Raise RuntimeError where an op of this name is to write to what a transform captures."""
+    if _open and _births.starts and is_captured_tensor(tensor):
+        raise RuntimeError(
+            "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to "
+            f"call in-place operation (aten::{name}) that would mutate a captured Tensor. This is "
+            "not supported; please rewrite the function being transformed to explicitly accept the "
+            "mutated Tensor(s) as inputs."
+        )
+
+
+def _follow(tensor: Tensor, other: Tensor) -> None:
+    """`other` is new, on the memory of `tensor`: it is captured if that is."""
+    if _births.starts and is_captured_tensor(tensor):
+        _births.made.pop(id(other), None)
