@@ -65,6 +65,7 @@ _NAMES = {
         "softmax_backward softshrink threshold"
     ),
     "nn.conv": "channel_sum convolution convolution_input convolution_weight per_channel",
+    "nn.stacked_conv": ("stacked_convolution stacked_convolution_input stacked_convolution_weight"),
     "nn.grids": (
         "affine_grid affine_grid_backward grid_neighbours grid_neighbours_backward grid_places "
         "grid_slopes"
