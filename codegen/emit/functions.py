@@ -21,6 +21,7 @@ from .names import (
     python_signature,
     result_type_name,
 )
+from .plain_numbers import plain_numbers
 from .record import complex_tests, record, reduced_params
 from .requirements import refuse_unmet
 from .saves import SavedFormulas
@@ -54,7 +55,7 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
     formula = with_safe_branches(op.composite, kinds, (), context.resolver)
     renderer = TensorRenderer(context, formula, kinds, spelling)
     body = [
-        *_plain_numbers(op, context),
+        *plain_numbers(op, context),
         *refuse_unmet(op, TensorRenderer, context, spelling, spelling),
         *renderer.statements(formula.block, "return {}"),
     ]
@@ -140,7 +141,7 @@ def recorded_function(
         lifts=tuple(lifts := _liftable(op)),
         guard_of_lifted=_guard(op, but=lifts[1]) if lifts else "",
         forwarded=forwarded(op.signature),
-        prepare=(*_plain_numbers(op, context), *_read_later(prepare, f"{compute}{recorded}")),
+        prepare=(*plain_numbers(op, context), *_read_later(prepare, f"{compute}{recorded}")),
         compute=compute,
         described=", ".join(spelled(p.name) for p in op.signature.tensor_params),
         wrap=(*_wrap(op), "flags = current_mode.flags"),
@@ -207,26 +208,6 @@ def _liftable(op: OpSpec) -> list[str]:
     if len(promoted) != 2 or any(p.type.is_optional for p in promoted):
         return []
     return [spelled(p.name) for p in promoted]
-
-
-def _plain_numbers(op: OpSpec, context: ModuleContext) -> Iterator[str]:
-    """Lines that turn NumPy's numbers into Python's, as which they do not decide dtypes.
-
-    Where an op has overloads, the choice of one does that.
-    """
-    if len(context.resolver.table.overloads(op.signature.name)) > 1:
-        return
-    for param in op.signature.params:
-        if param.type.base not in ("Scalar", "float") or param.type.is_list:
-            continue
-        name = spelled(param.name)
-        convert = f"{name} = plain_number({name})"
-        has_number = isinstance(param.default, int | float)
-        usual = type(param.default).__name__ if has_number else "float"
-        if has_number or param.type.base == "float":
-            yield from (f"if type({name}) is not {usual}:", f"    {convert}")
-        else:
-            yield convert
 
 
 def _prepare(op: OpSpec, context: ModuleContext) -> tuple[list[str], dict[str, str]]:

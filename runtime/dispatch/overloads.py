@@ -168,8 +168,9 @@ def _choose_and_remember(
                 has_numpys = any(isinstance(x, np.generic) for x in (*args, *kwargs.values()))
                 fitting = _with_plain_numbers(function) if has_numpys else function
                 # Whether a tensor can stand for a number is not a matter of its type.
-                if leniency is not _Leniency.TENSOR_AS_NUMBER:
-                    chosen[types] = fitting
+                if leniency is _Leniency.TENSOR_AS_NUMBER:
+                    return _with_numbers_of_tensors(fitting, OPS[function])
+                chosen[types] = fitting
                 return fitting
     raise _no_overload(name, functions, args, kwargs)
 
@@ -226,6 +227,24 @@ def _with_plain_numbers(function: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         words = {name: without_numpy(value) for name, value in kwargs.items()}
         return function(*map(without_numpy, args), **words)
+
+    return call
+
+
+def _with_numbers_of_tensors(function: Function, op: Op) -> Function:
+    """Pass the numbers that tensors hold where an op takes numbers."""
+    names = op.names
+
+    def number(name: str, value: Any) -> Any:
+        if name in names.tensors:
+            return value
+        if isinstance(value, list | tuple):
+            return tuple(item.item() if isinstance(item, Tensor) else item for item in value)
+        return value.item() if isinstance(value, Tensor) else value
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        words = {name: number(name, value) for name, value in kwargs.items()}
+        return function(*map(number, names.positional, args), **words)
 
     return call
 
@@ -303,7 +322,7 @@ def _stands_for_number(base: str, tensor: Tensor) -> bool:
     """Return whether a tensor may be given for a number: one element, and no gradient to lose."""
     if tensor.array.ndim or tensor.requires_grad:
         return False
-    kinds = {"Scalar": "biufc", "float": "biuf", "int": "iu", "SymInt": "iu", "bool": "b"}
+    kinds = {"Scalar": "biufc", "float": "biuf", "int": "iu", "SymInt": "iu"}
     return tensor.array.dtype.kind in kinds.get(base, "")
 
 
@@ -315,12 +334,14 @@ def _is_int(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+_COMPLEX: Final = (complex, np.complexfloating)
+
 _CHECKS: Final[dict[str, Callable[[object], bool]]] = {
     "Scalar": _is_number,
-    "float": lambda value: _is_number(value) and not isinstance(value, complex),
+    "float": lambda value: _is_number(value) and not isinstance(value, _COMPLEX),
     "int": _is_int,
     "SymInt": _is_int,
-    "bool": lambda value: isinstance(value, bool | np.bool_),
+    "bool": lambda value: isinstance(value, bool),
     "str": lambda value: isinstance(value, str),
     "ScalarType": lambda value: isinstance(value, np.dtype | type) and is_supported(value),
 }

@@ -20,7 +20,7 @@ from ..core.tensor import Tensor, normalize_dim, wrap
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
 from ..dtypes.promotion import type_name
-from ..dtypes.whole_numbers import check_whole, whole_numbers
+from ..dtypes.whole_numbers import whole_number, whole_numbers
 from ..forward_ad.tangent_layout import lay_out
 from ..inplace.keywords import accepts_numpy_names, accepts_out, write_out
 from ..inplace.ops import in_place
@@ -38,13 +38,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     The first is told by a number or by a tensor of one; RuntimeError unless that has no dimensions
     and holds an integer.
     """
-    if isinstance(start, Tensor):
-        if start.ndim or start.dtype.kind not in "iu":
-            raise RuntimeError("start must be an 0-dim integral Tensor.")
-    elif isinstance(start, bool):
-        check_whole("narrow", "start", start)
-    if isinstance(length, bool):
-        check_whole("narrow", "length", length)
+    if isinstance(start, Tensor) and (start.ndim or start.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     return ops.narrow(input, dim, start, length)
 
 
@@ -54,7 +49,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
     Raises RuntimeError for a scalar, and unless `chunks` is positive.
     """
-    check_whole("chunk", "chunks", chunks)
+    chunks = whole_number("chunk", "chunks", chunks)
     if not input.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks < 1:

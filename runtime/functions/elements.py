@@ -12,7 +12,7 @@ from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..dtypes.number_conversion import converted
 from ..dtypes.promotion import get_default_dtype, result_dtype
-from ..dtypes.whole_numbers import check_whole
+from ..dtypes.whole_numbers import whole_number
 from ..inplace.keywords import accepts_out
 from .creation import leaf
 from .creation_options import PLACE, creates
@@ -58,8 +58,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Vandermonde's matrix: a row of powers for each element, the highest first."""
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
-    columns = x.shape[0] if N is None else N
-    check_whole("vander", "N", columns)
+    columns = x.shape[0] if N is None else whole_number("vander", "N", N)
     if columns < 0:
         raise RuntimeError("N must be non-negative.")
     exact = x.array.dtype.kind in "fc"

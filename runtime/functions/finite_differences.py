@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops, table_op
-from ..dtypes.whole_numbers import check_whole, whole_numbers
+from ..dtypes.whole_numbers import whole_number, whole_numbers
 from ..inplace.keywords import accepts_numpy_names, accepts_out
 
 
@@ -29,7 +29,7 @@ def diff(
 
     `prepend` and `append` are joined to the two ends first. Raises RuntimeError for a scalar.
     """
-    check_whole("diff", "n", n)
+    n = whole_number("diff", "n", n)
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     axis = normalize_dim(dim, input.ndim)

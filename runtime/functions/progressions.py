@@ -14,7 +14,7 @@ from ..dtypes.promotion import (
     get_default_dtype,
     type_name,
 )
-from ..dtypes.whole_numbers import check_whole
+from ..dtypes.whole_numbers import whole_number
 from .creation import leaf
 from .creation_options import PLACE, creates
 
@@ -134,7 +134,7 @@ def _ends(
     name: str, start: Any, end: Any, steps: int, dtype: Any
 ) -> tuple[Any, Any, np.dtype[Any]]:
     """The first and the last number, and the dtype of all."""
-    check_whole(name, "steps", steps)
+    steps = whole_number(name, "steps", steps)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     for word, value in (("start", start), ("end", end)):

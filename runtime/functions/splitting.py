@@ -15,7 +15,7 @@ from ..core.tensor import Size, Tensor, normalize_dim, wrap
 from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
 from ..dtypes.promotion import LAST_INTEGER, type_name
-from ..dtypes.whole_numbers import check_whole
+from ..dtypes.whole_numbers import whole_number
 from ..inplace.keywords import accepts_numpy_names, accepts_out
 from .composites import tensor_split
 from .creation import size_of
@@ -130,7 +130,7 @@ def cartesian_prod(*tensors: Any) -> Tensor:
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of `r` elements of a vector in its order, one row each."""
     _vector(input)
-    check_whole("combinations", "r", r)
+    r = whole_number("combinations", "r", r)
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if not r:

@@ -127,8 +127,8 @@ def roll(
     self: Array, shifts: int | Sequence[int], dims: int | Sequence[int] | None, direction: int
 ) -> Array:
     """Elements moved along dimensions, forwards or backwards (`direction` -1); None is no list."""
-    steps = dim_numbers(shifts)
-    axes = () if dims is None else dim_numbers(dims)
+    steps = dim_numbers(shifts, "shifts")
+    axes = () if dims is None else dim_numbers(dims, "dims")
     if not steps:
         raise RuntimeError("`shifts` required")
     if not axes and len(steps) == 1:
