@@ -31,6 +31,8 @@ def number_given(function: str, argument: str, given: Any) -> Any:
 
 def real_given(function: str, argument: str, given: Any) -> Any:
     """Return a number as Python's; TypeError for a complex one, and for what is none."""
+    if type(given) is int:
+        return given
     number = _number(function, argument, "float", given)
     if isinstance(number, complex):
         raise _refused(function, argument, "float", given)

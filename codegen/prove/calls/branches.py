@@ -53,7 +53,7 @@ _KEEPS = "{} is its first argument"
 _OF_ALL = ("all", "any")
 
 _OF_NO_NUMBER = ("isfinite", "isinf", "isnan")
-"""What calls with usual numbers answer one way."""
+"""Functions that calls with usual numbers answer one way."""
 
 _REMAINDERS = ("fmod", "remainder")
 
