@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from ..diagnostics import Span
-from ..ir.nodes import Call, Conditional, Expr, If, Name
+from ..ir.nodes import Binary, Call, Conditional, Expr, If, Name
 from ..ir.parse import parse
 from ..ir.walk import calls, walk
 from ..render.to_text import formula_text
@@ -27,6 +27,27 @@ def as_part(op: OpSpec) -> OpSpec | None:
         composite=None,
         vjps=((("self",), _formula(_VJPS[name])),),
         jvps=(("result", _formula(f"{name}(self_t)")),),
+    )
+
+
+def root_of_square(call: Call) -> Expr | None:
+    """The number `z` of a squared magnitude, `real(z * conj(z))`; None for other calls."""
+    match call:
+        case Call("real", (Binary("*", one, Call("conj", (other,))),)) if one == other:
+            return one
+        case Call("real", (Binary("*", Call("conj", (one,)), other),)) if one == other:
+            return one
+    return None
+
+
+def squared_magnitude(real: OpSpec) -> OpSpec:
+    """The op `real` of a number times its conjugate as one step, for real numbers as well."""
+    return dataclasses.replace(
+        real,
+        forward=_formula("real(self * conj(self))"),
+        composite=None,
+        vjps=((("self",), _formula("2 * grad * self")),),
+        jvps=(("result", _formula("2 * real(conj(self_p) * self_t)")),),
     )
 
 

@@ -42,7 +42,7 @@ from ..spec.model import OpSpec
 from ..spec.scope import gradient_names
 from .arrays import as_op
 from .bounded import BOUNDS, with_norms
-from .complex_parts import as_part
+from .complex_parts import as_part, root_of_square, squared_magnitude
 from .conditions import Conditions
 from .extents import RequiredExtents, where_present
 from .flattening import flattened
@@ -304,6 +304,9 @@ class Flattener:
     def _call(
         self, call: Call, known: dict[str, Expr], named: tuple[str, ...] = ()
     ) -> tuple[Expr, ...]:
+        root = root_of_square(call) if self.conditions.has_complex else None
+        if root is not None and self._depends(number := self._flat(root, known)):
+            return (self._squared_magnitude(number, named),)
         flat = self._flat_arguments(as_op(call, self._resolver), known)
         if flat.function in HELPERS or not self._depends(flat):
             return (simplify(flat),)
@@ -337,6 +340,13 @@ class Flattener:
             named = (f"{word}_value",) if len(outputs) == 1 else tuple(words)
         kinds = tuple(kind_of_type(output.type) for output in outputs)
         return tuple(map(Name, self._step(flat, op, args, named, kinds)))
+
+    def _squared_magnitude(self, number: Expr, named: tuple[str, ...]) -> Expr:
+        """The squared magnitude as one step: its gradient is that of a square."""
+        op = squared_magnitude(self.target(Call("real", (number,))).op)
+        value = Call("real", (Binary("*", number, Call("conj", (number,))),))
+        words = named or ("square",)
+        return Name(self._step(value, op, {"self": number}, words, ("tensor",))[0])
 
     def _flat_arguments(self, call: Call, known: dict[str, Expr]) -> Call:
         return dataclasses.replace(

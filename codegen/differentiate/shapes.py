@@ -27,10 +27,11 @@ from .terms import ABSENT
 
 Shape: TypeAlias = tuple[str, ...]
 """`("x",)` is that of the value `x`, `("?joined", "x", "y")` that to which those of `x` and `y` are
-broadcast, `("?kept", "x", "dim")` that of a sum of `x` over `dim` that keeps the dimension, `()`
-that of a number and of a tensor without dimensions."""
+broadcast, `("?kept", "x", "dim")` that of a sum of `x` over `dim` that keeps the dimension,
+`("?reduced", "x", "dim")` that of one that does not, `()` that of a number and of a tensor without
+dimensions."""
 
-_JOINED, _KEPT = "?joined", "?kept"
+_JOINED, _KEPT, _REDUCED = "?joined", "?kept", "?reduced"
 
 
 class Shapes:
@@ -135,9 +136,13 @@ class Shapes:
         if op.signature.name in derivation_facts().as_large_as_first:
             return self.of(tensors[0])
         if op.signature.name in derivation_facts().reducing:
-            if args.get("keepdim") == Const(True):
-                return self._kept(tensors[0], args.get("dim", Const(None)))
-            return () if args.get("dim", Const(None)) == Const(None) else None
+            dim = args.get("dim", Const(None))
+            match args.get("keepdim", Const(False)):
+                case Const(True):
+                    return self._kept(tensors[0], dim)
+                case Const(False) if dim != Const(None):
+                    return (_REDUCED, *self.of(tensors[0]), formula_text(dim))
+            return () if dim == Const(None) else None
         if is_elementwise(op):
             shape: Shape | None = ()
             for tensor in tensors:
@@ -167,7 +172,7 @@ class Shapes:
             return one
         if not one or _is_within(one, other):
             return other
-        if _KEPT in (one[0], other[0]):
+        if {_KEPT, _REDUCED} & {one[0], other[0]}:
             return None
         return (_JOINED, *sorted({*_parts(one), *_parts(other)}))
 
