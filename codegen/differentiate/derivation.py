@@ -29,6 +29,7 @@ from .program import Flattener
 from .rules import Rules
 from .shapes import Shape
 from .slices import rejoined
+from .spreads import without_spreads
 from .terms import ABSENT, added, with_one_number, with_sign_in_front
 
 
@@ -101,7 +102,12 @@ class Derivation:
                 if statement not in statements:
                     statements.append(statement)
         statements.append(Return(simplify(substitute(answer, inlined))))
-        return tuple(self.flattener.without_defaults(_tidied(each)) for each in statements)
+        return tuple(map(self._finished, statements))
+
+    def _finished(self, statement: Stmt) -> Stmt:
+        tidied = without_spreads(_tidied(statement), self.flattener)
+        found: Stmt = self.flattener.without_defaults(tidied)
+        return found
 
 
 def _tidied(node: Any) -> Any:
