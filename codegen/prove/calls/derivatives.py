@@ -10,7 +10,7 @@ import numpy as np
 from ...spec.model import NotImplementedYet
 from ..identities.identity import Mismatch
 from ..identities.run import Call, Leaf
-from .call import CallWithNumbers, Lines, NoCall
+from .call import CallWithNumbers, Lines, NoCall, float_leaves
 
 Array = np.ndarray[Any, Any]
 
@@ -51,7 +51,7 @@ class CallWithDerivatives(CallWithNumbers):
                 gradients[leaf] = np.zeros_like(at)
                 continue
             array = gradient.array
-            if at.dtype.kind == "f" and (self._has_complex_number or _is_any_complex(weights)):
+            if at.dtype.kind == "f" and (self._is_mixed or _is_any_complex(weights)):
                 array = array.real  # as the engine takes it
             self._fits(array, at, f"VJP of {leaf[0]}", leaf[0])
             gradients[leaf] = array
@@ -90,7 +90,7 @@ class CallWithDerivatives(CallWithNumbers):
         if isinstance(error, Mismatch):
             raise error
         text = f"raises {type(error).__name__}: {error}"
-        if self._has_complex_number and "dtype" in text:
+        if self._is_mixed and "dtype" in text:
             raise NoCall(text) from None  # products of matrices take tensors of one dtype
         is_outside = "out of bounds" in text or "out of range" in text
         is_index = is_outside and self._has_negative_indices()
@@ -99,8 +99,11 @@ class CallWithDerivatives(CallWithNumbers):
         raise Mismatch(f"{what} {key}", key, text) from None
 
     @property
-    def _has_complex_number(self) -> bool:
-        return any(isinstance(value, complex) for value in self.values.values())
+    def _is_mixed(self) -> bool:
+        """Return whether a number is complex, or one tensor beside real ones."""
+        kinds = {self.at(leaf).dtype.kind for leaf in float_leaves(self.spec, self.values)}
+        has_complex_number = any(isinstance(value, complex) for value in self.values.values())
+        return has_complex_number or {"c", "f"} <= kinds
 
     def _has_negative_indices(self) -> bool:
         arrays = (value for value in self.values.values() if isinstance(value, np.ndarray))

@@ -237,3 +237,55 @@ def test_a_piece_at_the_border_of_a_domain_stays(tmp_path: Path) -> None:
         )
     )
     assert rules["rate"].startswith("where(k == 0, -grad * exp(-rate)")
+
+
+SQUARED = {
+    "a product": "real(z * conj(z))",
+    "the other way round": "real(conj(z) * z)",
+    "the square of a magnitude": "abs(z) ** 2",
+}
+
+
+@pytest.mark.parametrize("case", SQUARED)
+def test_a_squared_magnitude_has_the_gradient_of_a_square(case: str, tmp_path: Path) -> None:
+    """Neither asks if numbers are complex, nor is a product with a conjugate taken apart."""
+    text = f"- name: power_of(Tensor z) -> Tensor\n  complex: true\n  forward: {SQUARED[case]}\n"
+    rules = rules_of(filled(text, tmp_path))
+    assert rules == {"z": "2 * grad * z", "result": "2 * real(conj(z_p) * z_t)"}
+
+
+DIRICHLET = """\
+- name: log_dirichlet(Tensor x, Tensor alpha) -> Tensor
+  requires: x.ndim > 0 and alpha.shape == x.shape
+  forward: sum((alpha - 1) * log(x), -1) + lgamma(sum(alpha, -1)) - sum(lgamma(alpha), -1)
+"""
+
+
+def test_sums_of_one_shape_are_not_computed_for_their_shape(tmp_path: Path) -> None:
+    rules = rules_of(filled(DIRICHLET, tmp_path))
+    everything = "".join(rules.values())
+    assert "lgamma" not in everything.replace("digamma", "")
+    assert "expand(" not in everything
+    assert "_sum_to_size" not in everything
+
+
+SPREADS = {
+    "a factor of the sum's shape": ("mean((x - y) ** 2)", "mean(2 * difference * (x_t - y_t))"),
+    "a function of it": (
+        "sum(log(cosh(x - y)))",
+        "sum((x_t - y_t) * sinh(difference) / cosh(difference))",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SPREADS)
+def test_tangents_are_spread_by_what_they_are_multiplied_with(case: str, tmp_path: Path) -> None:
+    forward, wanted = SPREADS[case]
+    text = f"- name: of_two(Tensor x, Tensor y) -> Tensor\n  forward: {forward}\n"
+    assert rules_of(filled(text, tmp_path))["result"].splitlines()[-1] == f"return {wanted}"
+
+
+def test_tangents_are_spread_where_nothing_else_is_as_large(tmp_path: Path) -> None:
+    """The sum counts a tangent that is smaller as often as its argument."""
+    text = "- name: total(Tensor x, Tensor y) -> Tensor\n  forward: sum(x + y * 2)\n"
+    assert "expand(" in rules_of(filled(text, tmp_path))["result"]
