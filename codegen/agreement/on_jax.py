@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .questions import (
     tangent_of,
     values_of,
 )
+from .target_kernels import differences
 
 
 def answers(spec: OpSpec, function: Callable[..., Any], question: Question) -> dict[str, Array]:
@@ -69,3 +70,12 @@ def _derivatives(
         labels = map(second_by_cotangent, question.outputs)
         found |= dict(zip(labels, conjugates(by_cotangent), strict=True))
     return found
+
+
+def of_kernel(spec: OpSpec, function: Callable[..., Any]) -> Iterator[str]:
+    """Compare a function that computes the op for JAX at other calls; arrays have one layout."""
+    import jax
+    import jax.numpy as jnp
+
+    with jax.enable_x64(True):
+        yield from differences(spec, function, jnp.asarray, jnp.dtype, has_layouts=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .questions import (
     tangent_of,
     values_of,
 )
+from .target_kernels import differences
 
 
 def answers(spec: OpSpec, function: Callable[..., Any], question: Question) -> dict[str, Array]:
@@ -57,6 +58,15 @@ def answers(spec: OpSpec, function: Callable[..., Any], question: Question) -> d
             tangent_of(i): tangent for i, tangent in zip(question.outputs, tangents, strict=True)
         }
     return {label: value.numpy(force=True) for label, value in found.items()}
+
+
+def of_kernel(spec: OpSpec, function: Callable[..., Any]) -> Iterator[str]:
+    """Compare a function that computes the op for PyTorch at other calls."""
+    import torch
+
+    return differences(
+        spec, function, torch.from_numpy, lambda name: getattr(torch, name), has_layouts=True
+    )
 
 
 def _second(

@@ -145,7 +145,7 @@ def _question(spec: OpSpec, run: Run, place: str) -> Question:
         if run.second:
             known(second_by_cotangent(positions[name]), run.second.get(name), like)
     return Question(
-        _shown(spec, arguments) + place,
+        shown(spec, arguments) + place,
         arguments,
         run.leaves,
         [positions[name] for name in names],
@@ -165,7 +165,9 @@ def _size(question: Question) -> float:
     return largest
 
 
-def _shown(spec: OpSpec, arguments: dict[str, Any]) -> str:
+def shown(spec: OpSpec, arguments: dict[str, Any]) -> str:
+    """Write a call."""
+
     def text(value: Any) -> str:
         if isinstance(value, list):
             return f"[{', '.join(map(text, value))}]"

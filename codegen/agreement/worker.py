@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ TOLERANCE = 1e-9
 """The largest difference from an exact value, of it or of one where it is smaller."""
 
 SECONDS = 60.0
+
+MOST_TOLD = 3
+"""Calls of a function of the user's that are told: one mistake shows at many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +75,12 @@ def _compared(spec: OpSpec, emitted: Emitted) -> Agreement:
     if module is None:
         return Agreement(spec.name, problems=(f"there is no module `{emitted.module}`",))
     function: Callable[..., Any] = getattr(module, emitted.function)
-    answers = {"torch": on_torch.answers, "jax": on_jax.answers}[emitted.framework]
+    framework = {"torch": on_torch, "jax": on_jax}[emitted.framework]
     compared, problems = 0, []
     try:
         for question in questions(spec):
             try:
-                found = answers(spec, function, question)
+                found = framework.answers(spec, function, question)
             except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
                 problems.append(f"{question.call}: raises {type(error).__name__}: {error}")
                 continue
@@ -87,6 +91,14 @@ def _compared(spec: OpSpec, emitted: Emitted) -> Agreement:
     except (ProofError, ValueError, NotImplementedError, ArithmeticError) as error:
         if not compared:
             return Agreement(spec.name, not_compared=f"{type(error).__name__}: {error}")
+    kernel = spec.target_kernel(emitted.framework)
+    if kernel is not None and not problems:
+        outcomes = list(framework.of_kernel(spec, function))
+        compared += outcomes.count("")
+        problems += [
+            f"{kernel.span}: `{kernel.function}` does not compute {told}"
+            for told in itertools.islice(filter(None, outcomes), MOST_TOLD)
+        ]
     return Agreement(spec.name, compared, tuple(problems))
 
 
