@@ -57,9 +57,9 @@ AS_LARGE = """
 - name: probe(Tensor self) -> Tensor
   doc: A gate, as large as the argument.
   forward: |
-    share = sigmoid(self)
+    share = tanh(self)
     return self * share
-  self: grad * (share + self * share * (1 - share))
+  self: grad * (share + self * (1 - share * share))
   result: auto_element_wise
 """
 
@@ -163,3 +163,63 @@ SHAPES = """
 def test_no_kernel_for_several_shapes(tmp_path: Path) -> None:
     """PyTorch's derivative of the kernel would not sum what was broadcast."""
     assert "aten.tanh_backward" not in _emitted(SHAPES, tmp_path)
+
+
+SILU = {
+    "a gate": """
+- name: probe(Tensor self, Tensor gate) -> Tensor
+  doc: A product of which one side has gone through SiLU.
+  forward: |
+    share = sigmoid(gate)
+    return self * (gate * share)
+  self: grad * (gate * share)
+  gate: grad * self * (share * (1 + gate * (1 - share)))
+  result: auto_element_wise
+  promotes: self, gate
+""",
+    "with a factor": """
+- name: probe(Tensor self) -> Tensor
+  doc: A curve by a sigmoid.
+  forward: |
+    share = sigmoid(1.702 * self)
+    return self * share
+  self: grad * (share + 1.702 * self * share * (1 - share))
+  result: auto_element_wise
+""",
+}
+
+
+@pytest.mark.parametrize("entry", SILU.values(), ids=SILU)
+def test_kernels_without_a_derivative_are_for_plain_training(tmp_path: Path, entry: str) -> None:
+    """The locals of the author are looked through, and nothing more is kept."""
+    source = _emitted(entry, tmp_path)
+    keeping = _keeping(source)
+    assert source.count("aten.silu_backward") == keeping.count("aten.silu_backward") == 1
+    backward = keeping[keeping.index("def backward") :]
+    assert backward.index("if is_grad_enabled():") < backward.index("aten.silu_backward")
+    assert "sigmoid" not in backward
+    saved = "ctx.save_for_backward(input, gate)", "ctx.save_for_backward(input)"
+    assert keeping.count(saved["gate" not in entry]) == 1
+
+
+@pytest.mark.parametrize(
+    ("factor", "more"),
+    [
+        ("share * (2 + self * (1 - share))", ""),
+        ("share * (1 + self * (1 - sigmoid(2 * self)))", ""),
+        ("share * (1 + self * (1 - share))", "complex: true"),
+    ],
+    ids=["another form", "another argument", "complex numbers"],
+)
+def test_other_arithmetic_is_no_kernel(tmp_path: Path, factor: str, more: str) -> None:
+    entry = f"""
+- name: probe(Tensor self) -> Tensor
+  doc: A rule that is not proved here.
+  forward: |
+    share = sigmoid(self)
+    return self * share
+  self: grad * ({factor})
+  result: auto_element_wise
+  {more}
+"""
+    assert "silu_backward" not in _emitted(entry, tmp_path)

@@ -18,6 +18,7 @@ from benchmarks.emitted.package import NAME, imported
 
 pytestmark = [
     pytest.mark.oracle,
+    pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning"),
 ]
 
@@ -156,3 +157,36 @@ def test_compiled_backward_does_not_recompute(ops: ModuleType) -> None:
     torch.testing.assert_close(found, torch.autograd.grad(_plain_norm(*leaves).sum(), leaves))
     assert "aten.rsqrt.default" in graphs["forward"]
     assert "aten.rsqrt.default" not in graphs["backward"]
+
+
+GATES = {
+    "swiglu": lambda x, gate: x * gate / (1 + torch.exp(-gate)),
+    "quick_gelu": lambda x: x / (1 + torch.exp(-1.702 * x)),
+}
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_kernels_without_a_derivative(ops: ModuleType, name: str) -> None:
+    """Gradients, second ones, batches of gradients and dual tensors are those of the formula."""
+    emitted, formula = getattr(ops, name), GATES[name]
+    leaves = _leaves(*[(3, 4)] * (2 if name == "swiglu" else 1))
+    (weight, *_) = _leaves((3, 4))
+
+    def answers(function: Any) -> Any:
+        out = function(*leaves)
+        first = torch.autograd.grad(out, leaves, weight, retain_graph=True)
+        several = torch.stack([weight, 2 * weight]).detach()
+        batch = torch.autograd.grad(out, leaves, several, retain_graph=True, is_grads_batched=True)
+        again = torch.autograd.grad(out, leaves, weight, create_graph=True)
+        second = torch.autograd.grad(sum(g.sin().sum() for g in again), [*leaves, weight])
+        with torch.autograd.forward_ad.dual_level():
+            duals = [torch.autograd.forward_ad.make_dual(x.detach(), x.cos()) for x in leaves]
+            tangent = torch.autograd.forward_ad.unpack_dual(function(*duals)).tangent
+        return first, batch, second, tangent
+
+    torch.testing.assert_close(answers(emitted), answers(formula), rtol=1e-12, atol=1e-12)
+    with Counted() as counted:
+        out = emitted(*leaves)
+        torch.autograd.grad(out, leaves, weight)
+    assert counted.calls["silu_backward"] == 1
+    assert counted.calls["sigmoid"] == 1
