@@ -33,7 +33,7 @@ def _unusual(param: Param) -> str | None:
     """The test of a value that is not of the usual type; None for parameters of no numbers."""
     name = spelled(param.name)
     match param.type.base:
-        case "bool":
+        case "bool" if not param.type.is_optional:  # PyTorch asks others for their truth alone
             return f"{name} is not True and {name} is not False"
         case "int" if param.type.has_optional_items:
             return f"type({name}) is not int"

@@ -57,7 +57,7 @@ _NAMES = {
     "linalg.least_squares": "lstsq",
     "linalg.matrix_functions": "matrix_exp",
     "linalg.products": (
-        "addbmm addcdiv addmm addmv addr baddbmm bmm broadcast_matmul cross dot lerp "
+        "addbmm addcdiv addcmul addmm addmv addr baddbmm bmm broadcast_matmul cross dot lerp "
         "lerp_tensor mm mv vdot"
     ),
     "nn.activations": (

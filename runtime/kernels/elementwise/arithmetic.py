@@ -37,6 +37,8 @@ def times(self: Array, alpha: Number) -> Any:
         )
     if self.dtype.kind == "b":
         return self & bool(alpha)
+    if isinstance(alpha, bool):
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
     return self * converted(alpha, self.dtype)
 
 

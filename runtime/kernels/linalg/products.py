@@ -138,6 +138,14 @@ def broadcast_matmul(self: Array, other: Array) -> Array:
     return _matmul(self, other)
 
 
+def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Number) -> Any:
+    """`self + value * tensor1 * tensor2`, `value` in the dtype; bools are refused."""
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"addcmul_cpu_out\" not implemented for 'Bool'")
+    product = tensor1 * tensor2
+    return self + (product if value == 1 else product * _factor(value, self.dtype))
+
+
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Number) -> Any:
     """`self + value * tensor1 / tensor2`; integers are refused, since `/` would make floats."""
     if self.dtype.kind in "iub":
@@ -183,6 +191,8 @@ def addr(self: Array, vec1: Array, vec2: Array, beta: Number, alpha: Number) -> 
             raise RuntimeError(
                 f"For integral input tensors, argument {name} must not be a floating point number."
             )
+        if isinstance(number, bool) and self.dtype.kind != "b":
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     return _scaled_sum("addr", self, np.multiply.outer(vec1, vec2), beta, alpha)
 
 

@@ -114,6 +114,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: gs.lerp(X, X, 1j),
         "lerp: a complex weight is for complex tensors",
     ),
+    "Scalar: complex weight as a tensor": (
+        lambda: gs.lerp(X, X, gs.tensor(1j)),
+        "lerp: a complex weight is for complex tensors",
+    ),
+    "Scalar: a weight of another dtype": (
+        lambda: gs.lerp(X, X, X.double()),
+        "lerp: the dtype of weight must be that of input",
+    ),
+    "Scalar: bool for a factor": (
+        lambda: gs.addr(X[0], gs.ones(4), gs.ones(4), beta=True),
+        "Boolean beta only supported for Boolean results.",
+    ),
     "bool: int": (lambda: gs.topk(X, 2, largest=1), "argument 'largest' must be bool, not int"),
     "bool: bool of NumPy": (
         lambda: gs.amax(X, 0, np.True_),
@@ -173,3 +185,11 @@ def test_numbers_of_kinds_that_stand_for_others_are_taken(kind: str) -> None:
 def test_whole_numbers_of_numpy_do_not_decide_the_dtype() -> None:
     assert gs.polygamma(np.int64(1), gs.tensor([1, 2])).dtype == gs.float32
     assert gs.var(gs.ones(3, dtype=gs.float64), correction=gs.tensor(0)).dtype == gs.float64
+
+
+def test_the_value_of_addcmul_is_brought_to_the_dtype() -> None:
+    """As in PyTorch: 1.5 counts as 1 among integers, where `add` refuses it."""
+    whole = gs.tensor([3, 4])
+    assert gs.addcmul(whole, whole, whole, value=1.5).tolist() == [12, 20]
+    with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
+        gs.addcmul(whole > 3, whole > 3, whole > 3)
