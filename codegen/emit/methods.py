@@ -45,7 +45,7 @@ def _methods_of(op: OpSpec, resolver: Resolver) -> Iterable[NameView]:
     base = op.signature.name
     siblings = resolver.table.overloads(base)
     form: Form = ""
-    if any(map(_is_variadic, siblings)):
+    if any(_is_variadic(each, is_alone=len(siblings) == 1) for each in siblings):
         form = "variadic" if len(siblings) == 1 else "spread"
     for name in (base, *op.aliases):
         if "method" in op.variants:
@@ -69,13 +69,20 @@ def _answers_alone(op: OpSpec, operator: str, resolver: Resolver) -> bool:
     return all(operator not in each.operators for each in siblings if each is not op)
 
 
-def _is_variadic(op: OpSpec) -> bool:
-    """Return whether `x.view(2, 3)` may be written for `x.view((2, 3))`."""
+def _is_variadic(op: OpSpec, *, is_alone: bool) -> bool:
+    """Return whether `x.view(2, 3)` may be written for `x.view((2, 3))`.
+
+    Of overloads, a list for which one number may stand leaves the second to another.
+    """
     positional = [p for p in op.signature.params if not p.keyword_only]
     if len(positional) != 2:
         return False
     type_ = positional[1].type
-    return type_.is_list and type_.base == "int" and type_.size is None
+    return (
+        type_.is_list
+        and type_.base == "int"
+        and (type_.size is None or (type_.size == 1 and is_alone))
+    )
 
 
 def _exists_already(op: OpSpec, name: str) -> SpecError:
