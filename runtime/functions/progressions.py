@@ -127,6 +127,8 @@ def logspace(
     Complex if one of these is. RuntimeError for a dtype that would lose imaginary parts.
     """
     first, last, chosen = _ends("logspace", start, end, steps, dtype)
+    if chosen.kind in "iu" and steps != 1:  # as in PyTorch, whose exponents have the dtype
+        first, last = int(first), int(last)
     return leaf(np.logspace(first, last, steps, base=base).astype(chosen), requires_grad)
 
 

@@ -395,3 +395,9 @@ def test_complex_numbers_are_no_elements_of_real_tensors() -> None:
             store()
     assert gs.full_like(x, 2 + 0j).tolist() == [2, 2]
     assert x.masked_fill(mask, 2 + 0j).tolist() == [2, 0]
+
+
+def test_exponents_of_whole_numbers_are_whole() -> None:
+    """PyTorch's values: 1.7 counts as 1, but not where it is the only one."""
+    assert gs.logspace(0, 1.7, 2, dtype=gs.int64).tolist() == [1, 10]
+    assert gs.logspace(1.7, 3, 1, dtype=gs.int64).tolist() == [50]
