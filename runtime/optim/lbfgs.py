@@ -150,7 +150,7 @@ class LBFGS(Optimizer):
 def _direction(state: State, grad: Array, history_size: int) -> Array:
     """Multiply the negative gradient by the estimated inverse Hessian, by two loops."""
     if state["n_iter"] == 1:
-        state["old_dirs"], state["old_stps"], state["ro"], state["H_diag"] = [], [], [], 1.0
+        state["old_dirs"], state["old_stps"], state["ro"], state["H_diag"] = [], [], [], 1
         return -grad
     changes, steps, inverses = state["old_dirs"], state["old_stps"], state["ro"]
     change = grad - state["prev_flat_grad"].array
@@ -162,18 +162,22 @@ def _direction(state: State, grad: Array, history_size: int) -> Array:
                 del history[0]
         changes.append(wrap(change))
         steps.append(wrap(step))
-        inverses.append(1.0 / curvature)
-        state["H_diag"] = curvature / float(change @ change)
+        inverses.append(_scalar(1.0 / curvature, grad))
+        state["H_diag"] = _scalar(curvature / float(change @ change), grad)
     found = -grad
     pairs = [
         (before.array, after.array, number(inverse))
         for before, after, inverse in zip(changes, steps, inverses, strict=True)
     ]
-    weights = []
-    for before, after, inverse in reversed(pairs):
-        weights.append(float(after @ found) * inverse)
-        found -= weights[-1] * before
+    weights = state.setdefault("al", [None] * history_size)  # kept, as in PyTorch's files
+    for place, (before, after, inverse) in reversed(list(enumerate(pairs))):
+        weights[place] = _scalar(float(after @ found) * inverse, grad)
+        found -= number(weights[place]) * before
     found *= number(state["H_diag"])
-    for (before, after, inverse), weight in zip(pairs, reversed(weights), strict=True):
-        found += (weight - float(before @ found) * inverse) * after
+    for (before, after, inverse), weight in zip(pairs, weights, strict=False):
+        found += (number(weight) - float(before @ found) * inverse) * after
     return found
+
+
+def _scalar(value: float, like: Array) -> Tensor:
+    return wrap(np.asarray(value, like.dtype))

@@ -559,3 +559,36 @@ def test_a_subclass_with_a_step_of_its_own(torch):
         return [*x.tolist(), optimizer.state[x]["count"], len(seen)]
 
     assert behaviour(gs) == behaviour(torch)
+
+
+@pytest.mark.parametrize("options", [{"history_size": 3, "lr": 0.3}, {"max_iter": 1}], ids=str)
+def test_state_of_lbfgs(torch, options):
+    def behaviour(library):
+        x = library.nn.Parameter(library.tensor([1.0, -2.0, 0.5], dtype=library.float64))
+        optimizer = library.optim.LBFGS([x], **options)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = ((x**2 - 1) ** 2).sum() + x[0] * x[1]
+            loss.backward()
+            return loss
+
+        for _ in range(3):
+            optimizer.step(closure)
+        state = optimizer.state_dict()["state"][0]
+        kinds = {name: type(value).__name__ for name, value in state.items()}
+        numbers = {
+            name: [None if each is None else each.tolist() for each in state[name]]
+            for name in ("al", "ro", "old_dirs", "old_stps")
+        }
+        return sorted(kinds.items()), numbers, state["H_diag"].tolist()
+
+    ours, theirs = behaviour(gs), behaviour(torch)
+    assert ours[0] == theirs[0]
+    for name, lists in theirs[1].items():
+        assert len(ours[1][name]) == len(lists)
+        for found, expected in zip(ours[1][name], lists, strict=True):
+            assert (found is None) is (expected is None)
+            if expected is not None:
+                np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(ours[2], theirs[2], rtol=1e-9)
