@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.tensor import Tensor
+from ..core.tensor import Size, Tensor
 from ..dispatch.registry import ops
 from ..functions.creation import zeros_like
 from ..functions.splitting import broadcast_shapes
@@ -93,13 +93,13 @@ class Transform:
         made._cache_size, made._cached = cache_size, (None, None)
         return made
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def forward_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of the image."""
-        return tuple(shape)
+        return Size(shape)
 
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def inverse_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of what has an image of a shape."""
-        return tuple(shape)
+        return Size(shape)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -130,11 +130,11 @@ class _Inverse(Transform):
     def _inverse(self, y: Any) -> Any:
         return self._transform(y)
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def forward_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of the image."""
         return self._transform.inverse_shape(shape)
 
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def inverse_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of what has an image of a shape."""
         return self._transform.forward_shape(shape)
 
@@ -197,17 +197,17 @@ class ComposeTransform(Transform):
             x = after
         return total
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def forward_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of the image."""
         for part in self.parts:
             shape = part.forward_shape(shape)
-        return tuple(shape)
+        return Size(shape)
 
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def inverse_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of what has an image of a shape."""
         for part in reversed(self.parts):
             shape = part.inverse_shape(shape)
-        return tuple(shape)
+        return Size(shape)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ComposeTransform) and self.parts == other.parts
@@ -323,7 +323,7 @@ class _Parametrized(Transform):
     def _values(self) -> list[Any]:
         return [getattr(self, name) for name in self._parameters]
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def forward_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of the image: the parameters broadcast."""
         return broadcast_shapes(shape, *(getattr(value, "shape", ()) for value in self._values()))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import wrap
+from ..core.tensor import Size, wrap
 from ..dispatch.registry import ops
 from . import constraints
 from .scalar_transforms import Transform, sum_rightmost
@@ -78,13 +78,13 @@ class StickBreakingTransform(Transform):
         x = x - self._offset(x.shape[-1], x.dtype).log()
         return (-x - ops.softplus(-x) + y[..., :-1].log()).sum(-1)
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def forward_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of the image."""
-        return (*shape[:-1], shape[-1] + 1)
+        return Size((*shape[:-1], shape[-1] + 1))
 
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def inverse_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of what has an image of a shape."""
-        return (*shape[:-1], shape[-1] - 1)
+        return Size((*shape[:-1], shape[-1] - 1))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StickBreakingTransform)
@@ -131,7 +131,7 @@ class CorrCholeskyTransform(Transform):
         slopes = -2 * (x + ops.softplus(-2 * x) - math.log(2)).sum(-1)
         return 0.5 * rest.log().sum(-1) + slopes
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def forward_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of the image; ValueError for no triangular number."""
         if not shape:
             raise ValueError("Too few dimensions on input")
@@ -139,15 +139,15 @@ class CorrCholeskyTransform(Transform):
         size = round((0.25 + 2 * count) ** 0.5 + 0.5)
         if size * (size - 1) // 2 != count:
             raise ValueError("Input is not a flattened lower-diagonal number")
-        return (*shape[:-1], size, size)
+        return Size((*shape[:-1], size, size))
 
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def inverse_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of what has an image of a shape."""
         if len(shape) < 2:
             raise ValueError("Too few dimensions on input")
         if shape[-2] != shape[-1]:
             raise ValueError("Input is not square")
-        return (*shape[:-2], shape[-1] * (shape[-1] - 1) // 2)
+        return Size((*shape[:-2], shape[-1] * (shape[-1] - 1) // 2))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CorrCholeskyTransform)
@@ -231,11 +231,11 @@ class IndependentTransform(Transform):
         found = self.base_transform.log_abs_det_jacobian(x, y)
         return sum_rightmost(found, self.reinterpreted_batch_ndims)
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def forward_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of the image."""
         return self.base_transform.forward_shape(shape)
 
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def inverse_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of what has an image of a shape."""
         return self.base_transform.inverse_shape(shape)
 
@@ -248,7 +248,7 @@ class ReshapeTransform(Transform):
 
     def __init__(self, in_shape: Sequence[int], out_shape: Sequence[int], cache_size: int = 0):
         super().__init__(cache_size)
-        self.in_shape, self.out_shape = tuple(in_shape), tuple(out_shape)
+        self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
         if math.prod(self.in_shape) != math.prod(self.out_shape):
             raise ValueError("in_shape, out_shape have different numbers of elements")
         self.domain = constraints.independent(constraints.real, len(self.in_shape))
@@ -265,11 +265,11 @@ class ReshapeTransform(Transform):
         batch = x.shape[: x.ndim - len(self.in_shape)]
         return wrap(np.zeros(tuple(batch), x.dtype))
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def forward_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of the image."""
         return _exchanged(shape, self.in_shape, self.out_shape)
 
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def inverse_shape(self, shape: Sequence[int]) -> Size:
         """Return the shape of what has an image of a shape."""
         return _exchanged(shape, self.out_shape, self.in_shape)
 
@@ -277,9 +277,11 @@ class ReshapeTransform(Transform):
         return f"ReshapeTransform({self.in_shape}, {self.out_shape})"
 
 
-def _exchanged(shape: Sequence[int], old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
+def _exchanged(shape: Sequence[int], old: tuple[int, ...], new: tuple[int, ...]) -> Size:
     """Return a shape whose last lengths, which are `old`, are `new`; ValueError if they are not."""
     split = len(shape) - len(old)
     if split < 0 or tuple(shape[split:]) != old:
-        raise ValueError(f"Shape mismatch: expected {old} but got {tuple(shape)[max(split, 0) :]}")
-    return (*shape[:split], *new)
+        raise ValueError(
+            f"Shape mismatch: expected {tuple(old)} but got {tuple(shape)[max(split, 0) :]}"
+        )
+    return Size((*shape[:split], *new))

@@ -145,6 +145,25 @@ def test_the_inverse_is_remembered(torch: Any) -> None:
     assert_same(behaviour, torch)
 
 
+def test_shapes_are_sizes(torch: Any) -> None:
+    def behaviour(library: Any) -> Any:
+        d = library.distributions
+        shape = library.Size((5, 4))
+        reshaped = d.ReshapeTransform((4,), (2, 2))
+        composed = d.ComposeTransform([d.ExpTransform(), reshaped])
+        transforms = [d.ExpTransform(), d.StickBreakingTransform(), reshaped, composed]
+        shapes = [transform.forward_shape(shape) for transform in transforms]
+        shapes += [composed.inverse_shape(shapes[-1]), composed.inv.forward_shape(shapes[-1])]
+        shapes += [
+            reshaped.in_shape,
+            reshaped.out_shape,
+            d.AffineTransform(0.0, 1.0).forward_shape(shape),
+        ]
+        return [(list(each), each.numel()) for each in shapes]
+
+    assert_same(behaviour, torch)
+
+
 def test_parameters_broadcast(torch: Any) -> None:
     def behaviour(library: Any) -> Any:
         d = library.distributions
