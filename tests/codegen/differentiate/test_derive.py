@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from gradspec_codegen.auto import fill_in
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.prove.report.verdict import Status
-from gradspec_codegen.spec.model import AutoElementwise, Formula, NonDifferentiable, OpSpec
+from gradspec_codegen.spec.load import load_table
+from gradspec_codegen.spec.model import AutoElementwise, Formula, NonDifferentiable, OpSpec, Table
+from gradspec_codegen.target import builtin_spec
 from tests.codegen.proving import prove_text, read_table
 
 
@@ -338,3 +341,63 @@ def test_what_cannot_be_derived_is_told(forward: str, tmp_path: Path) -> None:
     (found,) = caught.value.diagnostics
     assert found.code == "GS072"
     assert REFUSED[forward] in found.message
+
+
+def test_all_that_cannot_be_derived_is_told(tmp_path: Path) -> None:
+    """Each op once, also where another one calls it."""
+    tail = "  examples: [{self: [2]}]\n"
+    opaque = "  forward: np.tensordot(self, self, 1)\n"
+    text = (
+        f"- name: first(Tensor self) -> Tensor\n{opaque}{tail}"
+        f"- name: right(Tensor self) -> Tensor\n  forward: sum(sin(self))\n{tail}"
+        f"- name: calls_first(Tensor self) -> Tensor\n  forward: 2 * first(self)\n{tail}"
+        f"- name: second(Tensor self) -> Tensor\n{opaque}{tail}"
+    )
+    path = tmp_path / "ops.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        read_table(path)
+    told = [found.message.split("`")[1] for found in caught.value.diagnostics]
+    assert told == ["first", "second"]
+
+
+def test_ops_behind_composites_have_their_rules(tmp_path: Path) -> None:
+    """`pad` chooses among ops whose own rules are derived."""
+    path = tmp_path / "ops.yaml"
+    path.write_text(
+        "- name: mirrored(Tensor self) -> Tensor\n"
+        "  requires: [self.ndim == 3 and self.shape[2] > 1]\n"
+        "  forward: pad(self, [1, 1], 'reflect')\n"
+        "  examples: [{self: [1, 1, 3]}]\n",
+        encoding="utf-8",
+    )
+    own = load_table(path, base=load_table(builtin_spec()))
+    (op,) = fill_in(own, Table((*load_table(builtin_spec()).ops, *own.ops)), {}).ops
+    assert "reflect" in rules_of(op)["self"] or "_reflection_pad1d" in rules_of(op)["self"]
+
+
+def test_expanded_tensors_have_as_many_dimensions_as_sizes(tmp_path: Path) -> None:
+    text = (
+        "- name: grouped(Tensor q, Tensor k, float cap=0.0) -> Tensor\n"
+        "  requires: [q.ndim == 3 and k.ndim == 3 and q.shape[0] % k.shape[0] == 0]\n"
+        "  forward: |\n"
+        "    repeats = q.shape[0] // k.shape[0]\n"
+        "    keys = flatten(expand(unsqueeze(k, 1), [-1, repeats, -1, -1]), 0, 1)\n"
+        "    scores = q @ transpose(keys, 1, 2)\n"
+        "    return cap * tanh(scores / cap) if cap > 0 else scores\n"
+        "  examples: [{q: [2, 1, 2], k: [1, 2, 2]}, {q: [2, 1, 2], k: [1, 2, 2], cap: 2.0}]\n"
+    )
+    rules = rules_of(filled(text, tmp_path))
+    assert rules["k"].count("if") == 1
+    assert "ndim == 0" not in rules["k"]
+
+
+def test_an_item_of_any_list_may_be_asked_for_its_shape(tmp_path: Path) -> None:
+    text = (
+        "- name: mixed(Tensor[] parts, Tensor weight) -> Tensor\n"
+        "  requires: [weight.ndim == 1 and weight.shape[0] == len(parts)]\n"
+        "  forward: sum(reshape(weight, [-1] + [1] * parts[0].ndim) * stack(parts), 0)\n"
+        "  examples: [{parts: [[2], [2]], weight: [2]}]\n"
+    )
+    _, verdict = prove_text(text, tmp_path, "shapes_of_items")["mixed"]
+    assert verdict.status is Status.PROVED, verdict
