@@ -34,6 +34,7 @@ WRONG = (
     *("twins", "copied_view", "cube_by_chord", "times_mask", "taken_by_share"),
     *("batched_squares", "log_of_squared_volume", "scaled_by_mode_and_rank"),
     *("exponential_bounded_in_single", "square_above_label"),
+    *("product_with_real_factor", "squares_of_sorted"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
 

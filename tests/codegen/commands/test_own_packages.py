@@ -176,6 +176,17 @@ def test_a_spec_alone_runs_nothing(project: Path) -> None:
         ("f = lambda np: np.random.rand()\n", "error[GS082]: kernels cannot use `np.random`"),
         ("def f(x):\n    return known[id(x)]\n", "error[GS082]: kernels cannot use `id`"),
         ("def f(x):\n    global last\n", "error[GS082]: kernels cannot use `global`"),
+        ("import sys\n", "error[GS082]: kernels cannot use `sys`"),
+        ("f = lambda: __import__('time')\n", "error[GS082]: kernels cannot use `__import__`"),
+        (
+            "def f(x):\n    return x.flags.aligned\n",
+            "error[GS082]: kernels cannot use `x.flags.aligned`",
+        ),
+        (
+            "import numpy as np\n\ndef f(x, y):\n    return np.shares_memory(x, y)\n",
+            "error[GS082]: kernels cannot use `np.shares_memory`",
+        ),
+        ("def f(x, y):\n    return x is y\n", "error[GS082]: kernels cannot use `x is y`"),
         ("x = '\xe9'".encode("latin-1"), "error[GS002]: byte 0xe9 is not UTF-8"),
     ],
 )
