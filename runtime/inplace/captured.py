@@ -30,7 +30,7 @@ class _Births(threading.local):
 
 _births: Final = _Births()
 _lock: Final = threading.Lock()
-_plain: Final = new_tensor.__reduce__()[2]  # type: ignore[attr-defined]
+_plain: Final = new_tensor.__reduce__()[2]
 _new: Final = object.__new__
 _open: Final[list[None]] = []
 """One for each transform that is under way in any thread."""

@@ -29,10 +29,9 @@ from .allowed import allowed_calls
 from .branches import Branches, Path
 from .call import STEP, NoCall, NoSlope, float_leaves
 from .cut_off import CutOff
-from .every_size import calls_of_every_size
+from .every_size import calls_of_every_size, long_calls
 from .judge import SINGLE_TOLERANCE, SINGLE_TOLERANCE_BY_DTYPE, Judge
 from .kernel import compare_kernel
-from .long_ones import long_calls
 from .meant import suggestion
 from .measures import is_finite
 from .mentioned import special_numbers, tells_dtypes_apart

@@ -188,7 +188,7 @@ def test_whole_numbers_of_numpy_do_not_decide_the_dtype() -> None:
 
 
 def test_the_value_of_addcmul_is_brought_to_the_dtype() -> None:
-    """As in PyTorch: 1.5 counts as 1 among integers, where `add` refuses it."""
+    """PyTorch counts 1.5 as 1 among integers here, where `add` refuses it."""
     whole = gs.tensor([3, 4])
     assert gs.addcmul(whole, whole, whole, value=1.5).tolist() == [12, 20]
     with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
