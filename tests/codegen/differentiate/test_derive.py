@@ -366,7 +366,7 @@ def test_ops_behind_composites_have_their_rules(tmp_path: Path) -> None:
     path = tmp_path / "ops.yaml"
     path.write_text(
         "- name: mirrored(Tensor self) -> Tensor\n"
-        "  requires: [self.ndim == 3 and self.shape[2] > 1]\n"
+        "  requires: self.ndim == 3 and self.shape[2] > 1\n"
         "  forward: pad(self, [1, 1], 'reflect')\n"
         "  examples: [{self: [1, 1, 3]}]\n",
         encoding="utf-8",
@@ -379,7 +379,7 @@ def test_ops_behind_composites_have_their_rules(tmp_path: Path) -> None:
 def test_expanded_tensors_have_as_many_dimensions_as_sizes(tmp_path: Path) -> None:
     text = (
         "- name: grouped(Tensor q, Tensor k, float cap=0.0) -> Tensor\n"
-        "  requires: [q.ndim == 3 and k.ndim == 3 and q.shape[0] % k.shape[0] == 0]\n"
+        "  requires: q.ndim == 3 and k.ndim == 3 and q.shape[0] % k.shape[0] == 0\n"
         "  forward: |\n"
         "    repeats = q.shape[0] // k.shape[0]\n"
         "    keys = flatten(expand(unsqueeze(k, 1), [-1, repeats, -1, -1]), 0, 1)\n"
@@ -395,7 +395,7 @@ def test_expanded_tensors_have_as_many_dimensions_as_sizes(tmp_path: Path) -> No
 def test_an_item_of_any_list_may_be_asked_for_its_shape(tmp_path: Path) -> None:
     text = (
         "- name: mixed(Tensor[] parts, Tensor weight) -> Tensor\n"
-        "  requires: [weight.ndim == 1 and weight.shape[0] == len(parts)]\n"
+        "  requires: weight.ndim == 1 and weight.shape[0] == len(parts)\n"
         "  forward: sum(reshape(weight, [-1] + [1] * parts[0].ndim) * stack(parts), 0)\n"
         "  examples: [{parts: [[2], [2]], weight: [2]}]\n"
     )
