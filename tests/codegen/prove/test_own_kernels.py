@@ -122,34 +122,6 @@ def outer(x):
     return x[:, None] * x[None, :]
 
 
-def by_two_numbers(x, n, m):
-    return x * (2 if n > 3 and 7 * n - 3 * m == 1 else 1)
-
-
-def by_extents(x):
-    rows = x.shape[0]
-    return x * (2 if rows == 3 * x.shape[1] + 7 else 1)
-
-
-def by_rank(x):
-    while x.ndim > 7:
-        return x * 2
-    return x * 1
-
-
-def without_remainder(x, n, m):
-    return x * (2 if n > 4 and m > n + 30 and not m % n else 1)
-
-
-def along(x, dim, scale=None):
-    if not -x.ndim <= dim < x.ndim:
-        raise IndexError(f"dim {dim} of {x.ndim}")
-    kind = x.dtype.kind
-    whole = kind == "i" and x.flags.c_contiguous
-    doubled = (x + x if whole else 2 * x) if scale is None else scale * x
-    return np.flip(doubled, dim if dim >= 0 else dim + x.ndim).copy()
-
-
 def multiple(x, mode):
     if mode not in ("double", "triple"):
         raise ValueError(f"unknown mode {mode}")
@@ -283,20 +255,7 @@ WRONG = {
 """,
 }
 
-UNREACHED = {
-    "two numbers": ("by_two_numbers(x, n, m)", "n > 3"),
-    "two extents": ("by_extents(x)", "rows == 3 * x.shape[1] + 7"),
-    "many dimensions": ("by_rank(x)", "x.ndim > 7"),
-    "a remainder of two": ("without_remainder(x, n, m)", "m % n"),
-}
-
 RIGHT = """\
-- name: own_along(Tensor x, int dim, float? scale=None) -> Tensor
-  requires: x.ndim > 0
-  forward: flip(x * (2 if scale is None else scale), [dim])
-  kernel: kernels.along(x, dim, scale)
-  examples: [{x: [3], dim: 0}]
-
 - name: own_multiple(Tensor x, str mode='double') -> Tensor
   forward: kernels.multiple(x, mode)
   x: grad * (2 if mode == 'double' else 3)
@@ -346,19 +305,4 @@ def test_what_a_kernel_tells_apart_is_tried(
 
 
 def test_right_kernels_are_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "5 ops: 5 proved" in generated(RIGHT, tmp_path, monkeypatch)
-
-
-@pytest.mark.parametrize("case", UNREACHED)
-def test_a_condition_of_a_kernel_that_no_call_takes_is_named(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    call, condition = UNREACHED[case]
-    spec = (
-        "- name: own_conditions(Tensor x, int n=1, int m=2) -> Tensor\n"
-        f"  requires: x.ndim > {1 if 'extents' in call else -1} and n > 0\n"
-        f"  forward: x * 1\n  kernel: kernels.{call}\n  x: grad\n  result: x_t\n"
-        "  examples: [{x: [2, 2]}]\n"
-    )
-    found = generated(spec, tmp_path, monkeypatch)
-    assert f"the condition `{condition}` of `kernel` is true at no call that was found" in found
+    assert "4 ops: 4 proved" in generated(RIGHT, tmp_path, monkeypatch)

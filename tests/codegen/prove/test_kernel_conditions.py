@@ -1,0 +1,73 @@
+"""Conditions in kernels of one's own: what no call answers is named, what is only guarded is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.codegen.own_specs import command
+
+KERNELS = """\
+import numpy as np
+
+
+def by_extents(x):
+    return x * (2.0 if x.ndim == 2 and x.shape[0] == 3 * x.shape[1] + 7 else 1.0)
+
+
+def by_rank(x):
+    return x * (2.0 if x.ndim > 7 else 1.0)
+
+
+def turned(x, dim, scale=None):
+    if not -x.ndim <= dim < x.ndim:
+        raise IndexError(f"dim {dim} of {x.ndim}")
+    kind = x.dtype.kind
+    whole = kind == "i" and x.flags.c_contiguous
+    doubled = (x + x if whole else 2 * x) if scale is None else scale * x
+    return np.flip(doubled, dim if dim >= 0 else dim + x.ndim).copy()
+"""
+
+UNREACHED = {
+    "by_extents": "x.shape[0] == 3 * x.shape[1] + 7",
+    "by_rank": "x.ndim > 7",
+}
+
+GUARDED = """\
+- name: own_turned(Tensor x, int dim, float? scale=None) -> Tensor
+  requires: x.ndim > 0
+  forward: flip(x * (2 if scale is None else scale), [dim])
+  kernel: kernels.turned(x, dim, scale)
+  examples: [{x: [3], dim: 0}]
+"""
+
+
+def generated(spec: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *kernels: str) -> str:
+    """Run the command on a spec with some of these kernels; return what it prints."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("GRADSPEC_CACHE", str(folder / "cache"))
+    first, *functions = KERNELS.split("\n\n\n")
+    chosen = [text for text in functions if text.startswith(tuple(f"def {k}(" for k in kernels))]
+    (folder / "ops.yaml").write_text(spec, encoding="utf-8")
+    (folder / "own.py").write_text("\n\n\n".join([first, *chosen]), encoding="utf-8")
+    return command("codegen", "ops.yaml", "--kernels", "own.py", "--out", "package").output
+
+
+@pytest.mark.parametrize("kernel", UNREACHED)
+def test_a_condition_that_no_call_takes_is_named(
+    kernel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = (
+        f"- name: own_scaled(Tensor x) -> Tensor\n  forward: x * 1.0\n"
+        f"  kernel: kernels.{kernel}(x)\n  x: grad\n  result: x_t\n  examples: [{{x: [3]}}]\n"
+    )
+    found = generated(spec, tmp_path, monkeypatch, kernel)
+    condition = f"the condition `{UNREACHED[kernel]}` of `kernel`"
+    assert f"{condition} is true at no call that was found" in found
+
+
+def test_what_is_guarded_or_asks_for_layouts_owes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "1 op: 1 proved" in generated(GUARDED, tmp_path, monkeypatch, "turned")
