@@ -1,4 +1,4 @@
-"""Conditions in kernels of one's own: what no call answers is named, what is only guarded is not."""
+"""Conditions in kernels of one's own: what no call answers is named, and what is guarded is not."""
 
 from __future__ import annotations
 
