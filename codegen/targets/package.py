@@ -89,9 +89,9 @@ class FrameworkPackage:
         support = self._header(
             f"Functions that the ops of this package share; they need {title} alone."
         )
-        files[f"{_SUPPORT}.py"] = template(f"{self._framework.name}_support.py.j2").render(
-            header=support
-        )
+        files[f"{_SUPPORT}.py"] = template(
+            f"frameworks/{self._framework.name}_support.py.j2"
+        ).render(header=support)
         whole = [op for op in self._table.ops if op.custom_op and self._framework.name == "torch"]
         if whole:
             files[f"{SHARDING}.py"] = self._sharding(whole, proofs)
@@ -100,7 +100,7 @@ class FrameworkPackage:
 
     def _sharding(self, whole: Sequence[OpSpec], proofs: Mapping[str, Entry]) -> str:
         """The module that tells how ops may be split among devices."""
-        return template("torch_sharding.py.j2").render(
+        return template("frameworks/torch_sharding.py.j2").render(
             header=self._header("How the ops may be split among devices: DTensor is told."),
             modules=[Sibling(name, sibling(name)) for name in sorted({op.family for op in whole})],
             ops=[sharded_op(op, self._naming, proofs.get(op.name)) for op in whole],
@@ -153,7 +153,7 @@ class FrameworkPackage:
                 found += error.diagnostics
         about = about or f"The ops of the family `{module.name}` for {self._title}."
         siblings = [Sibling(name, sibling(name)) for name in sorted(module.siblings)]
-        return template(f"{self._framework.name}_module.py.j2").render(
+        return template(f"frameworks/{self._framework.name}_module.py.j2").render(
             header=self._header(about), ops=views, siblings=siblings
         )
 
@@ -216,7 +216,7 @@ class FrameworkPackage:
         families = {op.family for op in self._table.ops}
         hides = any(name.function in families for name in names)
         about = f"Ops for {self._title}, with the derivatives that gradspec has proved."
-        return template("framework_package.py.j2").render(
+        return template("frameworks/framework_package.py.j2").render(
             header=self._header(about),
             framework=self._framework.name,
             title=self._title,

@@ -420,7 +420,7 @@ def test_docstrings_open_with_a_verb_or_name_the_thing() -> None:
 
 
 def test_templates_are_short() -> None:
-    templates = list((ROOT / "codegen" / "templates").glob("*.j2"))
+    templates = list((ROOT / "codegen" / "templates").rglob("*.j2"))
     assert templates
     lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in templates}
     of_targets = {name for name in lengths if name.startswith(("torch_", "jax_"))}
