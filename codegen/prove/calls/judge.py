@@ -421,7 +421,7 @@ class Judge(CallWithSecondDerivatives):
         return [leaf for leaf in self.leaves if self.at(leaf).dtype.kind == "f"]
 
     def _loses_digits(self) -> bool:
-        """Return whether values or gradients are far off where numbers are rounded, or are noise."""
+        """Return whether values or gradients are noise, or far off where numbers are rounded."""
         return any(self._is_off_where_rounded() for _ in range(ROUNDINGS))
 
     def _is_off_where_rounded(self) -> bool:
