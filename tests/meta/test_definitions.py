@@ -11,7 +11,10 @@ from gradspec_codegen.spec.model import OpSpec
 DEFINED_BY_A_KERNEL = {
     "arithmetic": "_choice _to_copy",
     "complex_numbers": "complex view_as_real",
-    "conv": "_convolution _convolution_input _convolution_weight",
+    "conv": (
+        "_convolution _convolution_input _convolution_weight _stacked_convolution "
+        "_stacked_convolution_input _stacked_convolution_weight"
+    ),
     "bessel": "_airy_slope _spherical_bessel special_airy_ai",
     "decompositions": (
         "_cofactors _ones_for_zeros "

@@ -69,9 +69,6 @@ def test_gradients_beside_bytes_do_not_wrap_around() -> None:
     x = gs.tensor([2.0], dtype=gs.float64, requires_grad=True)
     gs.addcmul(gs.zeros(1), x, large, value=2).backward()
     assert x.grad.item() == 400
-    x.grad = None
-    gs.lerp(x, gs.ones(1, dtype=gs.float64), large).backward()
-    assert x.grad.item() == -199
     y = gs.tensor([0.5], dtype=gs.float64, requires_grad=True)
     gs.special.zeta(gs.tensor([3], dtype=gs.uint8), y).backward()
     # -3 zeta(4, 1/2), where zeta(4, 1/2) = (2 ** 4 - 1) pi ** 4 / 90
