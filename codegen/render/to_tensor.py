@@ -25,7 +25,7 @@ class TensorRenderer(FormulaRenderer):
         return f"{self.context.function(op)}({', '.join(words)})", ATOM
 
     def _given(self, param: Param, value: ir.Expr) -> str:
-        """An argument; a single number stands for a list of one, as `flip(self, 0)` says in NumPy."""
+        """An argument; a number stands for a list of one, as in NumPy: `flip(self, 0)`."""
         text, of = self.render(value), param.type
         takes_list_alone = of.base == "int" and of.is_list and of.size is None
         is_number = self.context.resolver.kind(value, self.kinds) == "int"
