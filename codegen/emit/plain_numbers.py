@@ -61,6 +61,7 @@ def _checked(op: OpSpec, param: Param) -> str:
         case "int" if param.type.is_list:
             words += ", takes_one=True" if param.type.size is not None else ""
             words += ", some_absent=True" if param.type.has_optional_items else ""
+            words += ", none_is_empty=True" if param.default == () else ""
             return f"{name} = whole_numbers_given({words})"
         case "int":
             return f"{name} = whole_number({words})"

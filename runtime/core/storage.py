@@ -155,7 +155,7 @@ def view_kind(tensor: Tensor) -> str | None:
 
 
 when_shared: Final[list[Callable[[Tensor, Tensor], None]]] = []
-"""Functions to tell of a tensor and a new one on its memory: see `inplace.captured`."""
+"""Functions to tell of a tensor and a new one on its memory: see `inplace.in_transforms`."""
 
 
 def share_memory(tensor: Tensor, other: Tensor) -> None:

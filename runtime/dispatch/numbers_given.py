@@ -49,12 +49,21 @@ def _number(function: str, argument: str, kind: str, given: Any) -> Any:
 
 
 def whole_numbers_given(
-    function: str, argument: str, given: Any, *, takes_one: bool = False, some_absent: bool = False
+    function: str,
+    argument: str,
+    given: Any,
+    *,
+    takes_one: bool = False,
+    some_absent: bool = False,
+    none_is_empty: bool = False,
 ) -> Any:
     """Return several whole numbers as a tuple of Python's, or a single one if that is taken too.
 
-    Where some may be absent, None stays. TypeError for anything else.
+    Where some may be absent, None stays; where none are the default, None stands for that.
+    TypeError for anything else.
     """
+    if given is None and none_is_empty:
+        return ()
     if not isinstance(given, list | tuple):
         number = as_whole(given) if takes_one else None
         if number is None:

@@ -19,7 +19,7 @@ from ..core.tensor import Tensor
 from ..dtypes.kinds import DIFFERENTIABLE_KINDS
 from ..forward_ad.dual import tangents_of, with_tangents, without_tangents
 from ..functions.creation import ones_like, zeros_like
-from ..inplace.captured import inside
+from ..inplace.in_transforms import inside
 from .arrays import takes_arrays
 from .trees import leaves_of, map_leaves, tree_structure, with_leaves
 

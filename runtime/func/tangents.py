@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..core.tensor import Tensor
 from ..functions.creation import zeros_like
-from ..inplace.captured import inside
+from ..inplace.in_transforms import inside
 from .arrays import takes_arrays
 from .gradients import pair, tensors_of, vjp
 from .trees import leaves_of, map_leaves, tree_structure, with_leaves

@@ -26,8 +26,8 @@ from ..dtypes.kinds import COMPLEX_KINDS
 from ..dtypes.number_conversion import converted
 from ..dtypes.promotion import type_name
 from ..forward_ad.dual import Dual
-from ..inplace.captured import refuse_captured
 from ..inplace.fill_copy import copy_, fill_, other_dtype, put
+from ..inplace.in_transforms import refuse_captured
 from ..inplace.ops import (
     is_recorded,
     mark_written,

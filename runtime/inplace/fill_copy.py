@@ -23,8 +23,7 @@ from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import WriteTangent, copy_or_zero, follow_source
 from ..graph.anomaly import remember_call
 from ..kernels.reductions.unbroadcast import ShapeDtype, reduce_to
-from .batched import write_examples
-from .captured import refuse_captured
+from .in_transforms import refuse_captured, write_examples
 from .ops import (
     is_recorded,
     rebase_history,

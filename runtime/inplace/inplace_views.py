@@ -19,7 +19,7 @@ from ..core.storage import base_of
 from ..core.tensor import Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..forward_ad.dual import Dual
-from .captured import refuse_captured
+from .in_transforms import refuse_captured
 from .ops import is_recorded, mark_written, refuse_inference_write
 from .rebase_history import check_recordable
 

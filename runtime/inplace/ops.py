@@ -25,8 +25,7 @@ from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
 from ..graph.saved_values import guard_saved_output, saved_output_slot
 from ..kernels.shape.strided_region import Region
 from .allowed_mutation import keep_saved
-from .batched import copy_examples, refuse_examples, write_examples
-from .captured import refuse_captured
+from .in_transforms import copy_examples, refuse_captured, refuse_examples, write_examples
 from .old_scalars import with_scales_named
 from .overwrite_nodes import overwrite_node_of
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views

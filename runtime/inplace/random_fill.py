@@ -12,8 +12,8 @@ from ..core.random_draws import integers_between, largest_exact, normal_numbers,
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
 from ..dtypes.promotion import type_name
-from .captured import refuse_captured
 from .fill_copy import overwrite
+from .in_transforms import refuse_captured
 from .overwrite_nodes import OverwriteNode
 
 

@@ -7,7 +7,7 @@ from ..core.apply_modes import refuse_inference
 from ..core.hooks import rest_hooks, wake_hooks
 from ..core.storage import base_of, own_alias
 from ..core.tensor import Tensor
-from .captured import refuse_captured
+from .in_transforms import refuse_captured
 from .rebase_history import follow_base
 
 

@@ -23,7 +23,7 @@ from ..core.modes import is_grad_enabled, is_inference_mode_enabled
 from ..core.numel import check_bytes
 from ..core.storage import INFERENCE_ALIAS, own_alias, share_memory
 from ..core.tensor import Tensor
-from .captured import refuse_captured
+from .in_transforms import refuse_captured
 from .ops import mark_written, refuse_inference_write
 
 Array: TypeAlias = np.ndarray[Any, Any]

@@ -1,8 +1,10 @@
-"""Tensors that a transform captures: `gs.func.grad` and `jvp` refuse that they are written to.
+"""Writes inside of transforms: to the examples of `vmap`, and to what a transform captures.
 
-PyTorch wraps what is made inside of a transform. Here tensors are what they are everywhere: while a
-transform is under way in any thread, another function makes them (`new_tensor`), which remembers
-when. After the last the former is put back, so that ops pay nothing outside of transforms.
+A batched tensor holds all examples, each with its own values. `gs.func.grad` and `jvp` refuse that
+a tensor is written to which they capture. PyTorch wraps what is made inside of a transform; here
+tensors are what they are everywhere: while a transform is under way in any thread, another function
+makes them (`new_tensor`), which remembers when. After the last the former is put back, so that ops
+pay nothing outside of transforms.
 """
 
 from __future__ import annotations
@@ -12,8 +14,48 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from ..batching.batched import Batched, aligned, batch, is_of
+from ..batching.exposed import batches_of
 from ..core.storage import base_of, when_shared
 from ..core.tensor import Tensor, new_tensor
+from ..forward_ad.inplace_tangents import copy_as
+
+
+def write_examples(written: Tensor, values: Any) -> Tensor:
+    """Write values, a number or a tensor that broadcasts, to a batched tensor; returns that.
+
+    RuntimeError where the values differ between examples and the tensor does not: they have no
+    room in its memory.
+    """
+    if isinstance(values, Tensor):
+        refuse_examples(written, values)
+    assert isinstance(written, Batched)
+    level = written.level
+    if isinstance(values, Tensor) and is_of(values, level):
+        values = aligned(values, written.ndim, level)
+    written.physical.copy_(values)
+    return written
+
+
+def copy_examples(batched: Tensor) -> Tensor:
+    """Copy a batched tensor as it is now, so that what a node keeps is not overwritten.
+
+    Stands at the same place in the graph, and has the same tangents; see `copy_as`.
+    """
+    assert isinstance(batched, Batched)
+    physical = batched.physical
+    copied = copy_examples(physical) if type(physical) is Batched else copy_as(physical)
+    return batch(copied, batched.level)
+
+
+def refuse_examples(written: Tensor, *values: object) -> None:
+    """Raise RuntimeError if a value differs between examples for which `written` is one tensor."""
+    for value in values:
+        if type(value) is Batched and batches_of(written, value) != batches_of(written):
+            raise RuntimeError(
+                "vmap: inplace arithmetic is not possible on a tensor that is the same for all "
+                "examples, with values that differ between them: use the out-of-place operation"
+            )
 
 
 class _Births(threading.local):
