@@ -53,7 +53,7 @@ RIGHT = (
     *("right_sum_with_factor", "real_part_of_multiple", "scaled_behind_block"),
     *("mean_by_bounded_count", "squares_in_quadrant"),
     *("shifted_log_sum", "rest_beside_stairs", "times_counts", "turned_view"),
-    *("plain_logcosh", "plain_kl_mvn", "trapezoids_by_hand"),
+    *("plain_logcosh", "plain_kl_mvn", "trapezoids_by_hand", "standard_score"),
 )
 """Rules that an author would write, each of another kind."""
 

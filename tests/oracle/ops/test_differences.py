@@ -229,6 +229,14 @@ def test_hook_on_several_gradients_of_which_one_is_the_root(
     assert seen(gs) == [[True, False]]
 
 
+def test_a_flag_as_factor_of_a_sum(torch: Any, gs: Any) -> None:
+    def doubled(library: Any) -> Any:
+        return outcome(lambda: library.add(library.ones(1), library.ones(1), alpha=True).tolist())
+
+    assert doubled(torch) is RuntimeError
+    assert doubled(gs) == [2.0]
+
+
 def test_complex_order_of_a_norm(torch: Any, gs: Any) -> None:
     def norm(library: Any) -> Any:
         return outcome(lambda: library.linalg.vector_norm(library.ones(2), 1 + 2j))

@@ -193,3 +193,12 @@ def test_the_value_of_addcmul_is_brought_to_the_dtype() -> None:
     assert gs.addcmul(whole, whole, whole, value=1.5).tolist() == [12, 20]
     with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
         gs.addcmul(whole > 3, whole > 3, whole > 3)
+
+
+def test_none_is_an_empty_list_where_that_is_the_default() -> None:
+    x = gs.tensor([[3.0, 1.0], [2.0, 4.0]])
+    assert gs.amin(x, None).item() == 1
+    assert gs.roll(x, 1, None).tolist() == [[4, 3], [1, 2]]
+    assert gs.nn.functional.max_pool1d(x, 2, stride=None).tolist() == [[3], [4]]
+    with pytest.raises(TypeError, match="must be tuple of ints, not NoneType"):
+        gs.flip(x, None)
