@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,6 +43,14 @@ class Backend:
         except ImportError:  # of ctypes: `build` says what is done without C
             return None
         return plans_of(trace)
+
+    def begin(self) -> None:
+        """Start to make what the first build needs, beside the work of this thread."""
+        if self.name != "numpy":
+            with suppress(ImportError):  # of ctypes: `build` says what is done without C
+                from .c.toolchain import begin
+
+                begin()
 
     def build(
         self, program: Program, keep: Callable[..., None] | None = None

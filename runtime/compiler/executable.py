@@ -126,6 +126,7 @@ def make(trace: Trace, backend: Backend) -> Executable:
     if known is not None:
         run, outline = known
         return Executable(trace, backend, outline, run, plans)
+    backend.begin()
     parts = divided(trace)
     outline = _outline(trace, parts)
     keep = None if plans is None else plans.keeper("forward", _outline_as_plain(outline))

@@ -8,9 +8,11 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Final
 
 import numpy as np
@@ -151,6 +153,27 @@ def entry() -> Path:
     return _built(text, (*ENTRY_FLAGS, *folders), ())
 
 
+@cache
+def begin() -> None:
+    """Start to build, in a thread, what all programs need: it is there when the first is written.
+
+    What goes wrong there is met again, and told, by who asks for it.
+    """
+
+    def build() -> None:
+        with suppress(NoCompilerError, OSError):
+            _has_vector_math()
+            entry()
+
+    Thread(target=build, name="gs.compile").start()
+
+
+_builds: Final[dict[int, Lock]] = {}
+"""Locks of sources: of threads that ask for the same shared object, one builds it."""
+if hasattr(os, "register_at_fork"):  # a child has none of the threads that hold locks
+    os.register_at_fork(after_in_child=_builds.clear)
+
+
 def _built(source: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
     """Return the shared object of a source, which is kept."""
 
@@ -159,7 +182,9 @@ def _built(source: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
         written.write_text(source, encoding="utf-8")
         _compile([*flags, str(written), "-o", str(made), *libraries])
 
-    return disk_cache.file((identity(), *flags, *libraries, source), ".so", build)
+    parts = (identity(), *flags, *libraries, source)
+    with _builds.setdefault(hash(parts), Lock()):
+        return disk_cache.file(parts, ".so", build)
 
 
 def _compile(arguments: Sequence[str]) -> None:

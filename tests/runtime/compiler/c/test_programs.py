@@ -9,6 +9,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -381,6 +382,50 @@ def test_processes_that_build_at_once_are_both_right(cache: Path) -> None:
         _, errors = process.communicate()
         assert process.returncode == 0, errors.decode()
     assert not list(cache.glob("build-*"))
+
+
+def test_threads_that_build_at_once_share_one_build(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolchain.program(SOURCE + "/* the probe is built */")
+    runs: list[object] = []
+    compile_once = toolchain._compile
+    monkeypatch.setattr(
+        toolchain, "_compile", lambda arguments: (runs.append(0), compile_once(arguments))
+    )
+    with ThreadPoolExecutor(4) as pool:
+        paths = set(pool.map(toolchain.program, [SOURCE] * 4))
+    assert len(runs) == len(paths) == 1
+
+
+FIRST_PROGRAM = """
+import gradspec as gs
+from gradspec.compiler.c import toolchain
+
+def failing(arguments, compile_once=toolchain._compile):
+    if %r in " ".join(arguments):
+        raise toolchain.NoCompilerError("It is broken.")
+    compile_once(arguments)
+
+toolchain._compile = failing
+print(gs.compile(lambda x: x.sin() + 1)(gs.zeros(3)).tolist())
+"""
+
+
+@pytest.mark.parametrize("broken", ["no such flag", "-pthread", "-shared"])
+def test_what_fails_beside_the_first_build_is_told_once(cache: Path, broken: str) -> None:
+    """The module of entries (-pthread) is built in a thread; nothing of it leaves the thread."""
+    environment = os.environ | {"XDG_CACHE_HOME": str(cache.parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_PROGRAM % broken],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[1.0, 1.0, 1.0]\n"
+    assert done.stderr.count("It is broken.") == (broken != "no such flag")
+    assert "Traceback" not in done.stderr
 
 
 def test_no_compiler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
