@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..prove.calls.call import NoCall
-from ..prove.calls.called_again import in_dtype
 from ..prove.calls.every_size import exchanged, sizes_of
 from ..prove.calls.points import arguments
 from ..prove.calls.required_shapes import with_required_shapes
@@ -23,6 +22,7 @@ from ..prove.calls.structures import attributes, structures
 from ..prove.identities.run import Call
 from ..prove.inputs.domain import is_inside
 from ..prove.inputs.draw import examples_of
+from ..prove.inputs.other_arrays import apart, arrays_of, in_dtype, with_floats
 from ..spec.model import OpSpec
 from .call import caller
 from .questions import Array, Question, shown
@@ -92,7 +92,7 @@ def _other_values(spec: OpSpec) -> Iterator[Values]:
                 values = arguments(spec, changed, rng)
             except (NoCall, ValueError):
                 continue
-            if sum(array.size for array in _arrays(values)) <= _MOST_ELEMENTS:
+            if sum(array.size for array in arrays_of(values.values())) <= _MOST_ELEMENTS:
                 yield values
                 if changed in given:
                     scaled = (_scaled(values, factor) for factor in _LARGE)
@@ -101,45 +101,23 @@ def _other_values(spec: OpSpec) -> Iterator[Values]:
 
 def _shown(spec: OpSpec, values: Values) -> str:
     """The call, with shapes for arrays that are too long to read."""
-    if sum(array.size for array in _arrays(values)) <= _MOST_SHOWN:
+    if sum(array.size for array in arrays_of(values.values())) <= _MOST_SHOWN:
         return shown(spec, values)
-    shapes = _changed(values, lambda array: list(array.shape))
+    shapes = with_floats(values, lambda array: list(array.shape), "fc")
     words = (f"{n} of shape {s}" if s is not values[n] else f"{n}={s!r}" for n, s in shapes.items())
     return f"{spec.signature.name}({', '.join(words)})"
 
 
-def _arrays(values: Values) -> Iterator[Array]:
-    for value in values.values():
-        several = value if isinstance(value, list) else [value]
-        yield from (each for each in several if isinstance(each, np.ndarray))
-
-
-def _changed(values: Values, change: Callable[[Array], Any]) -> Values:
-    """The arguments with other arrays of floats."""
-
-    def of(value: Any) -> Any:
-        if isinstance(value, list):
-            return [of(item) for item in value]
-        is_float = isinstance(value, np.ndarray) and value.dtype.kind in "fc"
-        return change(value) if is_float else value
-
-    return {name: of(value) for name, value in values.items()}
-
-
 def _scaled(values: Values, factor: float) -> Values:
-    return _changed(values, lambda array: np.asarray(array * factor))
+    return with_floats(values, lambda array: np.asarray(array * factor), "fc")
 
 
 def _layouts(values: Values) -> Iterator[tuple[str, Values]]:
     """The same numbers in other orders of memory, each with what to say of it."""
     yield "", values
-    if any(array.size > 1 for array in _arrays(values)):
-        yield ", of every second element", _changed(values, _every_second)
-        yield ", column by column", _changed(values, np.asfortranarray)
-
-
-def _every_second(array: Array) -> Array:
-    return np.repeat(array, 2, -1)[..., ::2] if array.ndim else array
+    if any(array.size > 1 for array in arrays_of(values.values())):
+        yield ", of every second element", with_floats(values, apart, "fc")
+        yield ", column by column", with_floats(values, np.asfortranarray, "fc")
 
 
 def _results(spec: OpSpec, values: Values) -> list[Array] | None:

@@ -6,7 +6,6 @@ from what an earlier call left in its module, or give an array that a later call
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..identities.identity import Mismatch
 from ..identities.run import Call
+from ..inputs.other_arrays import arrays_of, in_dtype
 from .call import CallWithNumbers
 
 Array = np.ndarray[Any, Any]
@@ -45,26 +45,14 @@ def check_called_again(call: CallWithNumbers, module: ModuleType) -> None:
             _compare(call, name, array, (first[name], None if second is None else second[name]))
 
 
-def in_dtype(values: dict[str, Any], dtype: Any) -> dict[str, Any]:
-    """The arguments with copies of all arrays of floats in another dtype."""
-
-    def change(value: Any) -> Any:
-        if isinstance(value, list):
-            return [change(item) for item in value]
-        is_float = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        return value.astype(dtype) if is_float else value
-
-    return {name: change(value) for name, value in values.items()}
-
-
 def _call(call: CallWithNumbers, values: dict[str, Any]) -> dict[str, Array] | None:
     """The outputs; None if the op refuses the call. Raises Mismatch for what it wrote into."""
-    before = [array.copy() for array in _arrays(values.values())]
+    before = [array.copy() for array in arrays_of(values.values())]
     try:
         outputs = {n: tensor.array for n, tensor in Call(call.spec, values, [])().items()}
     except Exception:
         outputs = None
-    for old, new in zip(before, _arrays(values.values()), strict=True):
+    for old, new in zip(before, arrays_of(values.values()), strict=True):
         if old.tobytes() != new.tobytes():
             text = f"a kernel writes into an argument of {old.dtype}: let it copy that first"
             raise Mismatch("kernel", _key(call), text)
@@ -85,15 +73,6 @@ def _compare(
 
 def _key(call: CallWithNumbers) -> str:
     return "forward" if call.spec.kernel is None else "kernel"
-
-
-def _arrays(values: Any) -> Iterator[Array]:
-    for value in values:
-        yield from (a for a in (value if isinstance(value, list) else [value]) if _is_array(a))
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray)
 
 
 def _state_of(value: Any, depth: int = 0) -> Any:

@@ -22,9 +22,10 @@ from ...spec.model import OpSpec
 from ...spec.own_kernels import MODULE
 from ..identities.definition import evaluate_definition
 from ..identities.identity import Mismatch
+from ..inputs.other_arrays import apart, in_dtype, with_floats
 from ..symbolic.special_values import formulas
 from .call import CallWithNumbers
-from .called_again import check_called_again, in_dtype
+from .called_again import check_called_again
 from .measures import short
 
 Array = np.ndarray[Any, Any]
@@ -180,7 +181,7 @@ def _check_halves(call: CallWithNumbers, middle: dict[str, Array]) -> None:
 
 def _check_whole_numbers(call: CallWithNumbers) -> None:
     """Compare the values of the kernel and of the definition; dtypes may differ."""
-    whole = _changed(call.values, _whole)
+    whole = with_floats(call.values, _whole)
     found, definition = _outputs(call, whole), _defined(call, whole)
     if found is None or definition is None:
         return
@@ -196,10 +197,10 @@ def _check_smaller_numbers(call: CallWithNumbers) -> None:
 
     Where it does not, numbers have wrapped around.
     """
-    whole = _changed(call.values, _whole)
+    whole = with_floats(call.values, _whole)
     exact = _defined(call, whole)
     for dtype in SMALLER if exact is not None else ():
-        smaller = _changed(call.values, partial(_whole, dtype=dtype))
+        smaller = with_floats(call.values, partial(_whole, dtype=dtype))
         found, definition = _outputs(call, smaller), _defined(call, smaller)
         if found is None or definition is None:
             continue
@@ -236,20 +237,10 @@ def _in_other_orders(values: dict[str, Any]) -> Iterator[tuple[str, dict[str, An
     """The arguments in other orders in memory, all of them and each alone, and how that is."""
     several = [name for name, value in values.items() if isinstance(value, np.ndarray | list)]
     for how, way in _ORDERS.items():
-        changed = _changed(values, way)
+        changed = with_floats(values, way)
         yield f"arguments {how}", changed
         if len(several) > 1:
             yield from ((f"`{n}` {how}", values | {n: changed[n]}) for n in several)
-
-
-def _changed(values: dict[str, Any], way: Callable[[Array], Array]) -> dict[str, Any]:
-    def change(value: Any) -> Any:
-        if isinstance(value, list):
-            return [change(item) for item in value]
-        is_float = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        return way(value) if is_float else value
-
-    return {name: change(value) for name, value in values.items()}
 
 
 def _are_close(found: Array, wanted: Array, slack: float) -> bool:
@@ -260,17 +251,12 @@ def _whole(array: Array, dtype: Any = np.int64) -> Array:
     return np.round(2 * array).astype(dtype)
 
 
-def _apart(array: Array) -> Array:
-    """The same elements with gaps between them."""
-    return np.repeat(array, 2, axis=-1)[..., ::2] if array.ndim else array
-
-
 def _backwards(array: Array) -> Array:
     return array[::-1].copy()[::-1] if array.ndim else array
 
 
 _ORDERS: dict[str, Callable[[Array], Array]] = {
     "in order of columns": lambda array: array.T.copy().T,
-    "with gaps in memory": _apart,
+    "with gaps in memory": apart,
     "with a negative stride": _backwards,
 }
