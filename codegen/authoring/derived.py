@@ -238,6 +238,8 @@ class _Kinks:
     def look_at(self, forward: sympy.Expr) -> None:
         """Find the breakpoints of a definition, and what is taken there."""
         for border in breakpoints(forward):
+            if not any(symbol.name in self._vjps for symbol in border.free_symbols):
+                continue  # nothing that moves meets it
             places = self._places(border)
             if not places:
                 self.remarks.append(f"its pieces meet where {border} = 0: state that in `kinks`")

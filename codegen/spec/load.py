@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import keyword
 from pathlib import Path
 
 from ..diagnostics import Report, Span, did_you_mean
+from ..ir.walk import calls
 from .aliases import with_base_names
 from .choices import with_choices
 from .copies import with_copies
 from .entry import Entry, RawEntry, declared_name, read_entry
 from .lint import lint
-from .model import Table
+from .model import Formula, OpSpec, Table
 from .own_kernels import OwnKernels
 from .source import Listing, Located, Mapping, Scalar, compose, read_source
 from .vocabulary import RESERVED_FAMILIES
@@ -44,7 +46,27 @@ def load_table(
     lint(entries, unreadable, base, report, kernels)
     report.raise_if_any()
     table = Table(tuple(with_copies(entry.op for entry in entries)))
-    return with_choices(with_base_names(table, base))
+    return _with_helpers(with_choices(with_base_names(table, base)), base)
+
+
+def _with_helpers(table: Table, base: Table | None) -> Table:
+    """The table with the helpers of each op: private ones; of a spec of one's own, all of it."""
+    known = Table(tuple(op for op in table.ops if op.is_private or base is not None))
+    return Table(tuple(dataclasses.replace(op, helpers=_helpers(op, known)) for op in table.ops))
+
+
+def _helpers(op: OpSpec, known: Table) -> tuple[OpSpec, ...]:
+    """The ops that an op calls, directly or through others, each once and without itself."""
+    rules = [op.definition, op.kernel, op.batch, *(r for _, r in op.vjps), *(r for _, r in op.jvps)]
+    found: dict[str, OpSpec] = {}
+    formulas = [rule for rule in rules if isinstance(rule, Formula)]
+    while formulas:
+        for call in calls(formulas.pop().block):
+            for helper in known.overloads(call.function):
+                if helper.name not in {op.name, *found}:
+                    found[helper.name] = helper
+                    formulas += [f for f in (helper.definition,) if f is not None]
+    return tuple(found.values())
 
 
 class _Files:

@@ -292,6 +292,9 @@ class OpSpec:
     operators: tuple[str, ...] = ()
     """Python operators on `Tensor` that this op answers, e.g. `__mul__`."""
     aliases: tuple[str, ...] = ()
+    helpers: tuple[OpSpec, ...] = ()
+    """The ops that its formulas call as parts of them, directly or through each other: private
+    ones, and in a spec of one's own all of it."""
     copy_doc: str = ""
     """Name of the op that copies the elements of this view, `permute_copy`; empty for none."""
     node: str = ""

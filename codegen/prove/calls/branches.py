@@ -12,7 +12,9 @@ answer for each element.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +23,7 @@ from ...ir import nodes as ir
 from ...ir.walk import assignments, calls, children, free_names, walk
 from ...render.base import ATOM, COMPARE, indented
 from ...render.to_text import formula_text
-from ...spec.model import Formula, OpSpec
+from ...spec.model import REQUIRED, Formula, OpSpec, Param
 from ...spec.scope import gradient_names
 from ...spec.vocabulary import COMPARISONS, CONSTANTS
 from ..identities.definition import (
@@ -98,10 +100,14 @@ class Condition:
     """True if it reads numbers and shapes alone: then calls that `requires` excludes tell of it."""
     names: frozenset[str] = frozenset()
     """Names that it reads."""
+    is_of_helper: bool = False
+    """True if a helper asks it: calls are looked for, and none is owed, as others may call it."""
 
     @property
     def missing(self) -> list[bool]:
-        """The answers that no call with elements gave."""
+        """The answers that no call with elements gave; none of a helper that is not called."""
+        if self.is_of_helper and not self.answers:
+            return []
         return [answer for answer in self.owed if answer not in self.answers]
 
     @property
@@ -137,6 +143,7 @@ class Branches:
         self._spec = spec
         self.conditions: list[Condition] = []
         self._kernels = self._noting_kernels()
+        self._helpers = {name: list(made) for name, made in self._noting_helpers()}
         self._formulas = list(self._compiled())
         self._kind = "answers"
         """The set of a condition in which its answer is noted."""
@@ -232,9 +239,24 @@ class Branches:
         """Every formula of the spec, with the names that it reads."""
         for key, formula in _formulas(self._spec):
             before = len(self.conditions)
-            made = self._compile(key, formula)
-            if len(self.conditions) > before or any(_calls_of(formula, self._kernels)):
+            made = self._compile(self._spec, key, formula)
+            noting = {*self._kernels, *self._helpers}
+            if len(self.conditions) > before or any(_calls_of(formula, noting)):
                 yield made
+
+    def _noting_helpers(self) -> Iterator[tuple[str, Iterator[_Helper]]]:
+        """The overloads of each helper; its conditions go with those of every rule."""
+        for name, helpers in groupby(self._spec.helpers, lambda helper: helper.signature.name):
+            yield name, map(self._noting_helper, helpers)
+
+    def _noting_helper(self, helper: OpSpec) -> _Helper:
+        assert helper.definition is not None
+        before = len(self.conditions)
+        names, function = self._compile(helper, "forward", helper.definition)
+        read = frozenset(param.name for param in self._spec.signature.params)
+        for condition in self.conditions[before:]:
+            condition.is_of_helper, condition.names = True, read
+        return _Helper(helper.signature.params, names, function)
 
     def _noting_kernels(self) -> dict[str, Any]:
         """The kernels of one's own, whose conditions note their answers; none if no formula calls
@@ -255,17 +277,21 @@ class Branches:
     def _call(self, function: str, /, *args: Any, **options: Any) -> Any:
         """Call what a formula names: of kernels of one's own those that note their answers."""
         kernel = self._kernels.get(function)
-        if kernel is None:
-            return call_by_name(function, *args, **options)
-        return kernel(*args, **options)
+        if kernel is not None:
+            return kernel(*args, **options)
+        for helper in self._helpers.get(function, ()):
+            helper.note(args, options)
+        return call_by_name(function, *args, **options)
 
     def _seen_in_kernel(self, number: int, answer: bool) -> None:
         self.conditions[number].owed = _EITHER
         self._seen(number, answer)
 
-    def _compile(self, key: str, formula: Formula) -> tuple[tuple[str, ...], Callable[..., Any]]:
+    def _compile(
+        self, spec: OpSpec, key: str, formula: Formula
+    ) -> tuple[tuple[str, ...], Callable[..., Any]]:
         names = tuple(sorted(free_names(formula.block) - set(CONSTANTS)))
-        renderer = _NotingRenderer(self._spec, key, formula, self.conditions)
+        renderer = _NotingRenderer(spec, key, formula, self.conditions)
         notes = {
             CALL: self._call,
             _SEEN: self._seen,
@@ -322,6 +348,24 @@ class Branches:
         answers |= here
         self.path |= {(number, each) for each in here}
         return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Helper:
+    """An op that formulas call as a part of them, whose conditions note their answers."""
+
+    params: tuple[Param, ...]
+    names: tuple[str, ...]
+    function: Callable[..., Any]
+
+    def note(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+        """Note what it asks in a call; nothing if that is one of another overload."""
+        known = {p.name: p.default for p in self.params if p.default is not REQUIRED}
+        known |= {p.name: value for p, value in zip(self.params, args, strict=False)} | {**options}
+        values = {p.name: given(p, known[p.name]) for p in self.params if p.name in known}
+        if len(args) <= len(self.params) and all(name in values for name in self.names):
+            with suppress(Exception):  # what the op refuses asks nothing
+                self.function(*(values[name] for name in self.names))
 
 
 class _NotingRenderer(DefinitionRenderer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...ir.nodes import Attribute, Binary, Const, Name
 from ...ir.walk import walk
 from ...spec.model import OpSpec
-from ..symbolic.special_values import compared, compared_numbers, formulas
+from ..symbolic.special_values import compared, compared_numbers, formulas, formulas_with_helpers
 from .own_kernels import kept, kernel_constants
 
 _SMALLEST = 1e-3
@@ -17,7 +17,8 @@ def mentioned_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
     """The numbers and strings that formulas, requirements and kernels of one's own mention."""
     numbers: dict[float, None] = {}
     strings: dict[str, None] = {}
-    for block in (*formulas(spec), *(requirement.formula.block for requirement in spec.requires)):
+    required = (requirement.formula.block for requirement in spec.requires)
+    for block in (*formulas_with_helpers(spec), *required):
         for node in walk(block):
             match node:
                 case Const(value=bool()):

@@ -83,5 +83,5 @@ def _others(data: Array, takes_bytes: bool) -> Iterator[tuple[str, Array]]:
                 yield word, data.astype(dtype)
     elif data.dtype == np.bool_:
         yield "whole numbers", data.astype(np.int64)
-        places = np.arange(1, data.size + 1).reshape(data.shape)
+        places = np.arange(2, data.size + 2).reshape(data.shape)  # a count of one is a flag
         yield "counts", data * places

@@ -80,7 +80,11 @@ class Together:
 
     def calls(self, part: float) -> Iterator[Args]:
         """Calls to try, each made of one that is known by then; `part` of as many as may be."""
-        own = [c for c in self._conditions if not (c.is_taken_over or c.is_of_elements)]
+        own = [
+            c
+            for c in self._conditions
+            if not (c.is_taken_over or c.is_of_elements or c.is_of_helper)
+        ]
         if len(own) < _FEWEST or not self._calls:
             return
         for _ in range(int(part * _TRIED * min(len(own), _MOST_CONDITIONS))):

@@ -44,7 +44,7 @@ def _compared(spec: OpSpec) -> Iterator[tuple[str, Any]]:
 def compared_numbers(spec: OpSpec) -> list[float]:
     """The numbers that formulas compare something with, and bounds: `clamp_max(x, 20)`."""
     found: dict[float, None] = {}
-    for block in formulas(spec):
+    for block in formulas_with_helpers(spec):
         for node in walk(block):
             for side in compared(node) or bounds(node):
                 match side:
@@ -86,3 +86,9 @@ def formulas(spec: OpSpec) -> Iterator[Block]:
     definitions = (spec.forward, spec.kernel, spec.composite, spec.batch)
     rules = [*definitions, *(r for _, r in spec.vjps), *(r for _, r in spec.jvps)]
     return (rule.block for rule in rules if isinstance(rule, Formula))
+
+
+def formulas_with_helpers(spec: OpSpec) -> Iterator[Block]:
+    """Return every formula of an entry, and the definitions of the ops that are parts of them."""
+    yield from formulas(spec)
+    yield from (op.definition.block for op in spec.helpers if op.definition is not None)
