@@ -25,11 +25,15 @@ from .errors import CaptureError
 from .executable import Executable, make, overlapping
 from .fast_call import MISSED, FastCall, fast_call
 from .joint import Detached, Given, Result, Trace, as_it_is, check_result, trace
-from .signatures import difference, form_of, other_leaves, signature
+from .signatures import difference, form_of, other_leaves, outline, signature
 from .sources import Place, Sources
 
 SIGNATURES_MAX: Final = 64
 """Programs that one function keeps; the one that was used least recently goes first."""
+CHANGED: Final = (
+    "gs.compile: the function changes {}, which a program would not do again. "
+    "Return the new value instead, or keep it in a tensor that is written to in place"
+)
 WARN_FROM: Final = 8
 """Programs of one function from which each further one is warned of."""
 
@@ -226,8 +230,12 @@ class CompiledFunction:
 
         def call(recorders: Sequence[Any]) -> Any:
             by_id = {id(a): r for a, r in zip(arrays, recorders, strict=True)}
-            new = map_leaves(lambda leaf: by_id.get(id(leaf), leaf), [list(args), kwargs])
-            returned = self.function(*new[0], **new[1])
+            given = map_leaves(lambda leaf: by_id.get(id(leaf), leaf), [list(args), kwargs])
+            before, kept = outline(given), leaves_of(given)
+            returned = self.function(*given[0], **given[1])
+            if outline(given) != before:
+                raise CaptureError(CHANGED.format("a list, dict or dataclass that is an argument"))
+            del kept
             check_result(returned)
             return returned
 
@@ -244,10 +252,7 @@ class CompiledFunction:
         if error is not None:
             raise error
         if changed is not None:
-            raise CaptureError(
-                f"gs.compile: the function changes {changed}, which a program would not do again. "
-                "Return the new value instead, or keep it in a tensor that is written to in place"
-            )
+            raise CaptureError(CHANGED.format(changed))
         return found
 
     def _entry(self, sources: Sources, leaves: list[Any], found: Trace, backend: Backend) -> Entry:

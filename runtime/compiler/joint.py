@@ -13,7 +13,7 @@ from ..autograd.run_backward import run_backward
 from ..core.modes import enable_grad
 from ..core.node import Node
 from ..core.tensor import Tensor, wrap
-from ..func.trees import leaves_of, map_leaves
+from ..func.trees import StandIn, leaves_of, map_leaves
 from ..graph.anomaly import set_detect_anomaly
 from .capture import Lent, Resize, lending, recording
 from .errors import CaptureError, refusal
@@ -25,7 +25,7 @@ from .tape import Tape
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(StandIn):
     """Placeholder of a tensor in the structure that a function returns."""
 
     number: int
@@ -33,7 +33,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Given:
+class Given(StandIn):
     """Placeholder of a tensor that the function returns as it got it."""
 
     number: int
@@ -41,7 +41,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Detached:
+class Detached(StandIn):
     """Placeholder of a tensor that is `detach()` of one that the function got."""
 
     number: int

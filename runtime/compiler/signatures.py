@@ -9,7 +9,7 @@ import numpy as np
 from ..core.modes import this_thread
 from ..core.tensor import Tensor
 from ..dtypes.promotion import get_default_dtype
-from ..func.trees import map_leaves
+from ..func.trees import map_leaves, parts_of
 
 
 def signature(args: Any, kwargs: Any) -> tuple[list[Any], Any]:
@@ -47,8 +47,25 @@ def _sign(value: Any, leaves: list[Any], numbers: dict[int, int], parts: list[An
         parts.append((kind, repr(value)))  # -0.0 and NaN are values of their own
     elif isinstance(value, int | str | bytes | bool | type(None) | np.dtype):
         parts.append((kind, value))
+    elif (opened := parts_of(value)) is not None:
+        parts.append(opened[0])
+        for item in opened[1]:
+            _sign(item, leaves, numbers, parts)
     else:
         parts.append((kind, id(value)))
+
+
+def outline(value: Any) -> Any:
+    """Return which containers there are, and the ids of their leaves: what a function may change.
+
+    The leaves have to live on for as long as outlines are compared.
+    """
+    if isinstance(value, list | tuple):
+        return type(value), [outline(item) for item in value]
+    if isinstance(value, dict):
+        return type(value), list(value), [outline(item) for item in value.values()]
+    opened = None if isinstance(value, Tensor) else parts_of(value)
+    return id(value) if opened is None else (opened[0], [outline(item) for item in opened[1]])
 
 
 def other_leaves(args: Any, kwargs: Any) -> list[Any]:

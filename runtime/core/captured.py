@@ -25,6 +25,11 @@ def is_captured(array: Any) -> bool:
     return hasattr(array, "adopt")
 
 
+def is_of_numbers(array: Any) -> bool:
+    """Return whether an array holds NumPy's numbers, or stands for such: no symbols of a proof."""
+    return type(array) is np.ndarray or is_captured(array)
+
+
 def numbers_of(tensor: Tensor) -> Any:
     """Return the values of a tensor to compute with, which a capture records."""
     return tensor.array if is_captured(tensor.array) else tensor.numpy()

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..core.captured import is_of_numbers
 from .tuning import POWER_MAGNITUDE_MIN
 
 _FLOATS: Final = "fd"
@@ -29,7 +30,7 @@ def power(base: Any, exponent: Any) -> Any:
         if exponent == 0.5 and type(base) is np.ndarray and base.dtype.kind == "f":
             # NumPy takes the square root, which is nan at -inf and keeps the sign of zero.
             return np.where(np.isinf(base), np.inf, np.sqrt(base + 0.0)).astype(base.dtype)
-    elif exponent == -0.5 and type(base) is np.ndarray and base.dtype.char in _FLOATS:
+    elif exponent == -0.5 and is_of_numbers(base) and base.dtype.char in _FLOATS:
         return 1 / np.sqrt(base)  # for numbers as exponents PyTorch has the roots of IEEE
     if exponent == 2 or type(base) is not np.ndarray or base.dtype.char not in _FLOATS:
         return base**exponent

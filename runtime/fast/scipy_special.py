@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.captured import is_of_numbers
+
 
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
@@ -31,7 +33,7 @@ def _rounding_halves(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         for arg in args:
-            if type(arg) is np.ndarray and arg.dtype == np.float16:
+            if is_of_numbers(arg) and arg.dtype == np.float16:
                 return _rounded(function, args, **options)
         return function(*args, **options)
 

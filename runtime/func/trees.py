@@ -18,6 +18,13 @@ from ..core.tensor import Tensor
 Apart = Callable[[Any], tuple[Any, Any]]
 Together = Callable[[Any, Any], Any]
 
+
+class StandIn:
+    """A leaf that stands for a tensor in a structure that is filled in later."""
+
+    __slots__ = ()
+
+
 CONTAINERS: Final[dict[type, tuple[Apart, Together]]] = {
     deque: (lambda d: (list(d), d.maxlen), lambda items, length: deque(items, length)),
     defaultdict: (
@@ -83,6 +90,20 @@ def rebuilt(like: Any, items: list[Any]) -> Any:
     return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)
 
 
+def parts_of(tree: Any) -> tuple[Any, list[Any]] | None:
+    """The items of a dataclass, or of another container that is made known, and what it is besides.
+
+    None for others. What it is can be compared and hashed.
+    """
+    if type(tree) in CONTAINERS:
+        parts, context = CONTAINERS[type(tree)][0](tree)
+        return (type(tree), len(parts), repr(context)), list(parts)
+    if _is_record(tree):
+        items = _fields(tree)
+        return (type(tree), tuple(items)), list(items.values())
+    return None
+
+
 def spread(prefix: Any, tree: Any) -> list[Any]:
     """One value for each leaf of a tree: those of a prefix of it stand for all below them.
 
@@ -118,7 +139,7 @@ def _is_record(tree: Any) -> bool:
     if isinstance(tree, Tensor | type) or not is_dataclass(tree):
         return False
     leaves = leaves_of(list(_fields(tree).values()))
-    return any(isinstance(leaf, Tensor | np.ndarray) for leaf in leaves)
+    return any(isinstance(leaf, Tensor | np.ndarray | StandIn) for leaf in leaves)
 
 
 def _fields(record: Any) -> dict[str, Any]:

@@ -110,6 +110,31 @@ def test_a_lost_side_effect_is_refused() -> None:
         compiled(Counter())(gs.ones(3))
 
 
+def _append(items: Any, x: Any) -> Any:
+    items["list"].append(x * 2)
+    return x
+
+
+def _replace(items: Any, x: Any) -> Any:
+    items["x"] = x * 2
+    return x
+
+
+def _remove(items: Any, x: Any) -> Any:
+    del items["list"][0]
+    return x
+
+
+@pytest.mark.parametrize("change", [_append, _replace, _remove])
+def test_a_change_of_an_argument_that_is_a_container_is_refused(change: Any) -> None:
+    items = {"x": gs.ones(2), "list": [1, gs.ones(3)]}
+    with pytest.raises(CaptureError, match="changes a list, dict or dataclass that is an argument"):
+        compiled(change)(items, gs.ones(2))
+    with pytest.warns(UserWarning, match="runs as it is"):
+        compiled(change, fullgraph=False)(items, gs.ones(2))
+    assert items["x"].tolist() == [2.0, 2.0] or len(items["list"]) != 2  # type: ignore[arg-type, union-attr]
+
+
 def test_without_fullgraph_it_runs_as_it_is() -> None:
     run = compiled(lambda x: x if x.sum() > 0 else -x, fullgraph=False)
     with pytest.warns(UserWarning, match="runs as it is"):

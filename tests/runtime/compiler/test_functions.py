@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections import deque
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -293,3 +295,36 @@ def test_parts_of_a_constant_are_told_apart(backend: str) -> None:
 
     x = gs.tensor([[1.0, 2.0, -1.5]], dtype=gs.float64)
     assert_same(gs.compile(function, backend=backend)(x), function(x), rtol=1e-12)
+
+
+@dataclass
+class Pair:
+    first: Any
+    second: Any = None
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_dataclasses_are_structures(backend: str) -> None:
+    run = gs.compile(lambda p, k: Pair(p.first * k, [Pair(p.second.sin())]), backend=backend)
+    for number in (1.0, 2.0):  # other tensors in other objects: the same program
+        x, y = (gs.full((2,), number, requires_grad=True) for _ in range(2))
+        found = run(Pair(x, y), 3)
+        assert type(found) is type(found.second[0]) is Pair
+        assert found.first.tolist() == [3 * number] * 2
+        (found.first.sum() + found.second[0].first.sum()).backward()
+        assert x.grad is not None
+        assert y.grad is not None
+        assert x.grad.tolist() == [3.0, 3.0]
+        np.testing.assert_allclose(y.grad.numpy(), np.cos(number), 1e-6)
+    assert run.count_captures() == 1
+
+
+def test_other_containers_are_structures() -> None:
+    run = compiled(lambda items: deque([items[1] * 2, items[0]], maxlen=5))
+    x, y = gs.ones(2), gs.ones(3)
+    found = run(deque([x, y]))
+    assert type(found) is deque
+    assert found.maxlen == 5
+    assert found[0].tolist() == [2.0] * 3
+    assert found[1] is x
+    assert run(deque([y, x]))[1] is y
