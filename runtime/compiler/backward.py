@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.run_backward import run_backward
-from ..core.modes import enable_grad
+from ..core.modes import enable_grad, is_grad_enabled
 from ..core.node import FREED, Node, OutputNode, freed_graph, next_sequence_nr
 from ..core.storage import Alias, own_alias
 from ..core.tensor import Tensor
@@ -82,10 +82,13 @@ class CompiledFunctionBackward(Node):
         return tuple(out)
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        """Call the function again, recorded, and go back through its ops."""
+        """Call the function again, recorded, and go back through its ops.
+
+        That is recorded only if the pass is: cotangents of `vmap` are tensors in any pass.
+        """
         self._check()
         arrived = grad if self.has_several_outputs else [grad]
-        return tuple(self._recomputed(arrived, create_graph=True))
+        return tuple(self._recomputed(arrived, create_graph=is_grad_enabled()))
 
     def _recomputed(self, cotangents: Sequence[Any], create_graph: bool) -> Sequence[Any]:
         if self._again is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +17,7 @@ from ..core.accumulate_grad import AccumulateGrad
 from ..core.lazy import lazy_attributes
 from ..core.random_generator import Generator, recording_draws
 from ..core.tensor import Tensor
-from .errors import refusal
+from .errors import is_users_frame, refusal
 from .recorder import Recorder, unknown_shape
 from .tape import Tape, recorders_of
 
@@ -112,12 +114,34 @@ def lending(tensors: Sequence[Tensor], tape: Tape, resized: Resize) -> Iterator[
 @contextmanager
 def recording(tape: Tape) -> Iterator[None]:
     """Record kernels and draws of random numbers; one capture at a time."""
-    with capturing, _recorded_kernels(), recording_draws(functools.partial(_Draws, tape)):
+    draws = functools.partial(_Draws, tape)
+    with capturing, _recorded_kernels(), _refused_prints(), recording_draws(draws):
         thread.tape = tape
         try:
             yield
         finally:
             thread.tape = None
+
+
+@contextmanager
+def _refused_prints() -> Iterator[None]:
+    """Refuse that the function which is captured prints: its program would not."""
+    known = builtins.print
+
+    @functools.wraps(known)
+    def refusing(*args: Any, **kwargs: Any) -> None:
+        if thread.tape is not None and is_users_frame(sys._getframe(1)):
+            raise refusal(
+                "print is called, which a program would not do again",
+                "Return what is to be printed, or compile with fullgraph=False",
+            )
+        known(*args, **kwargs)
+
+    builtins.print = refusing
+    try:
+        yield
+    finally:
+        builtins.print = known
 
 
 class _Draws:

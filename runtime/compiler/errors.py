@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
 from functools import cache
 from types import FrameType
+from typing import Any
 
 from .program import Place
 
@@ -34,6 +37,16 @@ def current_place() -> Place:
             return Place(op, frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return Place(op)
+
+
+def place_of(function: Any) -> str:
+    """Return where a function is defined, as the beginning of a message; empty if it is unknown."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if not hasattr(function, "__code__"):
+        function = getattr(type(function), "forward", type(function).__call__)
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}: "
 
 
 def is_users_frame(frame: FrameType) -> bool:

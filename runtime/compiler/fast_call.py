@@ -127,6 +127,7 @@ class _Writer:
             "cell": "{}.cell_contents",
             "length": "len({})",
             "attribute": "getattr({}, {})",
+            "array": "{}.tobytes()",
         }.get(guard.place.how)
         if text is None:  # an object is always itself
             return

@@ -21,7 +21,7 @@ from .backends import Backend
 from .backward import CompiledFunctionBackward
 from .capture import Resize, thread
 from .dynamic import Family, capture, guessed, varied, without_size
-from .errors import CaptureError
+from .errors import CaptureError, place_of
 from .executable import Executable, make, overlapping
 from .fast_call import MISSED, FastCall, fast_call
 from .joint import Detached, Given, Result, Trace, as_it_is, check_result, trace
@@ -31,7 +31,7 @@ from .sources import Place, Sources
 SIGNATURES_MAX: Final = 64
 """Programs that one function keeps; the one that was used least recently goes first."""
 CHANGED: Final = (
-    "gs.compile: the function changes {}, which a program would not do again. "
+    "gs.compile: {}the function changes {}, which a program would not do again. "
     "Return the new value instead, or keep it in a tensor that is written to in place"
 )
 WARN_FROM: Final = 8
@@ -228,15 +228,19 @@ class CompiledFunction:
         tensors += _outside(sources, leaves)
         states = [(optimizer, _state_of(optimizer)) for optimizer in sources.optimizers]
 
+        where = place_of(self.function)
+
         def call(recorders: Sequence[Any]) -> Any:
             by_id = {id(a): r for a, r in zip(arrays, recorders, strict=True)}
             given = map_leaves(lambda leaf: by_id.get(id(leaf), leaf), [list(args), kwargs])
             before, kept = outline(given), leaves_of(given)
             returned = self.function(*given[0], **given[1])
             if outline(given) != before:
-                raise CaptureError(CHANGED.format("a list, dict or dataclass that is an argument"))
+                raise CaptureError(
+                    CHANGED.format(where, "a list, dict or dataclass that is an argument")
+                )
             del kept
-            check_result(returned)
+            check_result(returned, sources)
             return returned
 
         error: CaptureError | None = None
@@ -252,7 +256,13 @@ class CompiledFunction:
         if error is not None:
             raise error
         if changed is not None:
-            raise CaptureError(CHANGED.format(changed))
+            raise CaptureError(CHANGED.format(where, changed))
+        drawn = sources.drawn()
+        if drawn is not None:
+            raise CaptureError(
+                f"gs.compile: {where}the function draws random numbers of {drawn}, which would be "
+                "the same ones at every call. Draw with gs.rand, gs.randn and the like"
+            )
         return found
 
     def _entry(self, sources: Sources, leaves: list[Any], found: Trace, backend: Backend) -> Entry:

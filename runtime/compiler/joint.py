@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import functools
+import types
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +23,7 @@ from .light import blank
 from .partition import root_of
 from .program import Program, Value
 from .recorder import Recorder
+from .sources import Sources
 from .tape import Tape
 
 
@@ -350,10 +353,42 @@ def _plain(array: Any) -> Any:
     return array.plain() if isinstance(array, Recorder) else array
 
 
-def check_result(returned: Any) -> None:
+def check_result(returned: Any, sources: Sources) -> None:
     """Refuse results that a program cannot make."""
     for leaf in leaves_of(returned):
         if isinstance(leaf, np.ndarray) and not isinstance(leaf, Recorder):
             raise refusal(
                 "an array is returned that the program does not compute", "Return a tensor"
             )
+        is_known = isinstance(leaf, Tensor | np.ndarray) or sources.knows(leaf)
+        if not is_known and _holds_tensors(leaf, set()):
+            raise refusal(
+                f"an object of type {type(leaf).__name__} is returned, which may hold tensors, and "
+                "which a program does not make anew",
+                "Return the tensors, in tuples, lists, dicts or dataclasses, and make it outside",
+            )
+
+
+def _holds_tensors(value: Any, seen: set[int]) -> bool:
+    """Return whether tensors can be reached from an object that the function has made."""
+    if id(value) in seen or isinstance(value, type | types.ModuleType):
+        return False
+    seen.add(id(value))
+    if isinstance(value, Tensor | np.ndarray | Iterator):
+        return True
+    return any(_holds_tensors(part, seen) for part in _parts(value))
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(value)
+    if isinstance(value, types.FunctionType):
+        defaults = value.__defaults__ or ()
+        return [*(cell.cell_contents for cell in value.__closure__ or ()), *defaults]
+    if isinstance(value, types.MethodType):
+        return [value.__self__]
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    return list(getattr(value, "__dict__", {}).values())

@@ -11,6 +11,7 @@ import builtins
 import dis
 import functools
 import types
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,12 +21,15 @@ import numpy as np
 from ..core.tensor import Tensor
 from ..nn.module import Module
 from .errors import package_of
+from .foreign_generators import Generator, generator_of
 
 _CONSTANTS: Final = (int, float, complex, str, bytes, bool, type(None), np.dtype, type, range)
 _FUNCTIONS: Final = (types.FunctionType, types.MethodType, functools.partial)
 _OWN: Final = frozenset(("gradspec", "numpy", "builtins", "math", "functools", "itertools"))
 _LOOKING_UP_GLOBALS: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 _MISSING: Final = object()
+ARRAY_MAX: Final = 1 << 20
+"""Bytes of an array of NumPy's up to which it is compared with what it was before every call."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,8 @@ class Place:
     """Path to a value."""
 
     how: str
-    """`item` of a holder by a key, content of a `cell`, `length`, `attribute`, or the object
-    `itself`."""
+    """`item` of a holder by a key, content of a `cell`, `length`, `attribute`, the bytes of an
+    `array`, or the object `itself`."""
     holder: Any
     key: Any = None
 
@@ -46,6 +50,8 @@ class Place:
             return _content(self.holder)
         if self.how == "length":
             return len(self.holder)
+        if self.how == "array":
+            return self.holder.tobytes()
         return getattr(self.holder, self.key) if self.how == "attribute" else self.holder
 
 
@@ -73,6 +79,7 @@ class Sources:
     tensors: dict[int, tuple[Tensor, str]] = field(default_factory=dict)
     guards: list[Guard] = field(default_factory=list)
     optimizers: list[Any] = field(default_factory=list)
+    generators: list[Generator] = field(default_factory=list)
     _seen: dict[int, Any] = field(default_factory=dict)
 
     def changed(self) -> str | None:
@@ -81,6 +88,14 @@ class Sources:
             if not guard.holds():
                 return guard.name
         return None
+
+    def drawn(self) -> str | None:
+        """Return the name of a generator of random numbers that is not in the state it was in."""
+        return next((each.name for each in self.generators if each.has_drawn()), None)
+
+    def knows(self, value: Any) -> bool:
+        """Return whether an object was there before the function was called."""
+        return id(value) in self._seen
 
     # ---- the walk
 
@@ -102,7 +117,15 @@ class Sources:
         self._enter(value, name)
 
     def _enter(self, value: Any, name: str) -> None:
-        if isinstance(value, types.ModuleType):
+        generator = generator_of(value, name)
+        if generator is not None:
+            self.generators.append(generator)
+        if generator is not None or isinstance(value, types.ModuleType):
+            return
+        if isinstance(value, np.ndarray):
+            if value.nbytes <= ARRAY_MAX and not value.dtype.hasobject:
+                place = Place("array", value)
+                self.guards.append(Guard(place, place.read(), f"what is in {name}", by_value=True))
             return
         if isinstance(value, _FUNCTIONS):
             self.add_function(value, name)
@@ -110,7 +133,9 @@ class Sources:
             self._add_module(value, name)
         elif isinstance(value, Mapping):
             self._add_items(value, list(value), name)
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, set | frozenset):
+            self.guards.append(Guard(Place("length", value), len(value), f"len({name})", True))
+        elif isinstance(value, list | tuple | deque):
             self._add_items(value, range(len(value)), name)
         elif hasattr(value, "param_groups") and hasattr(value, "zero_grad"):
             self._add_optimizer(value, name)
@@ -161,6 +186,8 @@ class Sources:
         for variable in sorted(_global_names(code)):
             if variable in function.__globals__ and not hasattr(builtins, variable):
                 self.add(Place("item", function.__globals__, variable), variable)
+        if "random" in code.co_names and id(np) in self._seen:
+            self.add(Place("itself", np.random), "np.random")
         defaults = function.__defaults__ or ()
         self._add_items(defaults, range(len(defaults)), f"{name}.__defaults__")
 

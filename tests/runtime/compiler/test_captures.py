@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+from collections import deque
+from random import gauss
 from typing import Any
 
 import numpy as np
@@ -59,6 +63,30 @@ def test_what_is_outside_is_guarded() -> None:
     assert run.count_programs() == 2
     weights[0] = gs.zeros(2)
     assert run(gs.ones(2)).tolist() == [3.0, 3.0]
+    assert run.count_programs() == 3
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, array: x * float(array[0]),
+        lambda x, array: x * gs.tensor(array)[0],
+        lambda x, array: x * (gs.from_numpy(array) * 1)[0],
+    ],
+)
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_arrays_outside_are_compared(function: Any, backend: str) -> None:
+    array, items = np.array([2.0, 1.0]), deque([1.0])
+    x = gs.ones(2, dtype=gs.float64)
+    run = gs.compile(lambda x: function(x, array) * items[0], backend=backend)
+    assert [run(x).tolist(), run(x).tolist()] == [[2.0, 2.0]] * 2
+    array[0] = 5.0
+    assert run(x).tolist() == [5.0, 5.0]
+    items[0] = 2.0
+    assert run(x).tolist() == [10.0, 10.0]
+    array[0] = 2.0
+    items[0] = 1.0
+    assert run(x).tolist() == [2.0, 2.0]
     assert run.count_programs() == 3
 
 
@@ -135,6 +163,74 @@ def test_a_change_of_an_argument_that_is_a_container_is_refused(change: Any) -> 
     assert items["x"].tolist() == [2.0, 2.0] or len(items["list"]) != 2  # type: ignore[arg-type, union-attr]
 
 
+DRAWN = np.random.default_rng(0)
+OLD = np.random.RandomState(0)
+OWN = random.Random(0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * random.random(),
+        lambda x: x * gauss(0, 1),
+        lambda x: x * np.random.rand(),
+        lambda x: x * float(DRAWN.normal()),
+        lambda x: x * OLD.rand(),
+        lambda x: x * OWN.random(),
+    ],
+)
+def test_numbers_of_other_generators_are_refused(function: Any) -> None:
+    with pytest.raises(CaptureError, match=r"test_captures\.py:\d+: .* draws random .*gs\.rand"):
+        compiled(function)(gs.ones(3))
+
+
+def test_a_function_may_name_a_generator_and_not_draw() -> None:
+    run = compiled(lambda x, is_noisy: x + random.random() if is_noisy else x * 2)
+    assert run(gs.ones(2), False).tolist() == [2.0, 2.0]
+
+
+def test_printing_is_refused_in_the_function_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    def function(x: gs.Tensor) -> gs.Tensor:
+        print(x.shape)
+        return x * 2
+
+    with pytest.raises(CaptureError, match=r"test_captures\.py:\d+: print is called"):
+        compiled(function)(gs.ones(3))
+    run = compiled(function, fullgraph=False)
+    with pytest.warns(UserWarning, match="runs as it is"):
+        run(gs.ones(3))
+    run(gs.ones(3))
+    assert capsys.readouterr().out.count("Size([3])") == 2
+    print("again")
+    assert capsys.readouterr().out == "again\n"
+
+
+class Holder:
+    def __init__(self, value: Any) -> None:
+        self.values = [value]
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (lambda x: Holder(x * 2), "Holder"),
+        (lambda x: (row for row in x), "generator"),
+        (lambda x: [iter([x])], "list_iterator"),
+        (lambda x: lambda: x * 2, "function"),
+        (lambda x: gs.distributions.Normal(x, 1.0), "Normal"),
+    ],
+)
+def test_objects_that_hold_tensors_are_refused(function: Any, kind: str) -> None:
+    with pytest.raises(CaptureError, match=f"an object of type {kind} is returned"):
+        compiled(function)(gs.ones(3))
+
+
+def test_objects_that_were_there_before_are_returned() -> None:
+    model, holder = nn.Linear(3, 3), Holder(1)
+    found = compiled(lambda x, given: (model, given, x.dtype, x.shape))(gs.ones(3), holder)
+    assert found == (model, holder, gs.float32, (3,))
+
+
 def test_without_fullgraph_it_runs_as_it_is() -> None:
     run = compiled(lambda x: x if x.sum() > 0 else -x, fullgraph=False)
     with pytest.warns(UserWarning, match="runs as it is"):
@@ -158,7 +254,7 @@ def test_arguments_of_compile_are_checked() -> None:
 
 
 def test_check_finds_a_number_that_is_not_the_same_at_every_call() -> None:
-    drawn = np.random.default_rng(0)
+    counted = itertools.count()
     with pytest.raises(RuntimeError, match="result 0 of the program differs"):
-        compiled(lambda x: x * float(drawn.random()), check=True)(gs.ones(3))
+        compiled(lambda x: x * next(counted), check=True)(gs.ones(3))
     assert compiled(lambda x: x * 2, check=True)(gs.ones(3)).tolist() == [2.0] * 3

@@ -147,6 +147,17 @@ def test_a_compiled_function_inside_of_another_and_of_a_transform() -> None:
     assert_same(func.grad(lambda x: inner(x).sum())(x.detach()), x.detach().cos())
 
 
+@pytest.mark.parametrize("transform", [func.grad, func.jacrev, func.jacfwd, func.hessian])
+def test_a_transform_of_a_compiled_function_is_no_part_of_a_graph(transform: Any) -> None:
+    def function(x: gs.Tensor) -> Any:
+        return (x.sin() * x.sum()).sum()
+
+    x = gs.randn(3)
+    expected, found = transform(function)(x), transform(compiled(function))(x)
+    assert_same(found, expected)
+    assert not found.requires_grad
+
+
 def test_gradients_of_gradients() -> None:
     def function(x: gs.Tensor) -> Any:
         return (x.sin() * x).sum()
