@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from ..program import Program, Step, Value, walk
 from ..steps import IMPURE, seen
-from . import composed, convolutions, products, triangles, windows
+from . import composed, convolutions, indices, products, triangles, windows
 from .composed import Composition
 from .expand import expanded
 from .layout import Access, access, dims_of, root_of
@@ -445,6 +446,12 @@ _ARRAY: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "correlated": lambda _, step: windows.correlated(step),
     "spread_products": lambda _, step: windows.spread(step),
 }
+
+
+def _apply(rule: Callable[[Step], Lowered], lowering: Lowering, step: Step) -> Lowered:
+    return None if step.kwargs else rule(step)
+
+
 _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "slice_backward": Lowering._slice_backward,
     "select_backward": Lowering._select_backward,
@@ -453,6 +460,7 @@ _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "gaussian": Lowering._gaussian,
     "tril": lambda _, step: triangles.part(step, lower=True),
     "triu": lambda _, step: triangles.part(step, lower=False),
+    **{name: partial(_apply, rule) for name, rule in indices.RULES.items()},
 }
 _OF_SEVERAL: Final = frozenset({"kernels.cholesky_ex"})
 """Those with several results."""
