@@ -23,7 +23,7 @@ _POSITIONS: Final = (np.dtype(np.int64), np.dtype(np.int32))
 
 @dataclass(frozen=True)
 class _Places:
-    """Where elements lie in a table along one of its dimensions."""
+    """Positions of elements in a table along one of its dimensions."""
 
     numbers: Value
     outer: int
