@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ..batching.batched import Batched
-from ..core.captured import has_values
+from ..core.captured import has_values, is_captured
 from ..core.tensor import Tensor, wrap
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn, warn_of_imaginary_part
@@ -72,6 +72,8 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
         start, stop = index.start, index.stop
         if type(start) in _BOUNDS and type(stop) in _BOUNDS:
             return ops.slice(tensor, 0, start, stop, 1)
+    if _is_recorded_number(index) and tensor.array.ndim:
+        return ops.squeeze(ops.index(tensor, [index.reshape(1)]), 0)
     plan = plan_index(index, tensor.array.shape)
     result = tensor
     for step in plan.steps:
@@ -80,6 +82,13 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
         indices = list(map(_as_index, plan.gather))
         return ops.index(result, indices)
     return result if plan.steps else ops.alias(tensor)
+
+
+def _is_recorded_number(index: Any) -> bool:
+    """Return whether an index is a whole number that `gs.compile` does not know yet."""
+    if type(index) is not Tensor or index.array.ndim or index.array.dtype.kind != "i":
+        return False
+    return is_captured(index.array)
 
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:

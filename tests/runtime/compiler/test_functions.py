@@ -339,3 +339,20 @@ def test_other_containers_are_structures() -> None:
     assert found[0].tolist() == [2.0] * 3
     assert found[1] is x
     assert run(deque([y, x]))[1] is y
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+@pytest.mark.parametrize("dtype", [gs.int32, gs.int64])
+def test_a_number_in_a_tensor_is_an_index(dtype: Any, backend: str) -> None:
+    run = gs.compile(lambda x, row: x[row] * 3, backend=backend)
+    for number in (1, -1, 0):
+        x = gs.arange(12.0).reshape(4, 3).requires_grad_()
+        y = x.detach().clone().requires_grad_()
+        found, expected = run(x, gs.tensor(number, dtype=dtype)), y[number] * 3
+        assert_same(found, expected)
+        found.sum().backward()
+        expected.sum().backward()
+        assert_same(x.grad, y.grad)
+    assert run.count_captures() == 1
+    with pytest.raises(IndexError, match=r"out of bounds for (axis|dimension) 0 with size 4"):
+        run(x, gs.tensor(4, dtype=dtype))

@@ -282,6 +282,13 @@ def test_a_function_without_c_in_a_body(backend: str) -> None:
     check(function, [normal(6, 4)], backend, 2)
 
 
+def test_the_number_of_a_round_is_an_index(backend: str) -> None:
+    def function(x: Any, y: Any) -> Any:
+        return gs.fori_loop(0, 9, lambda i, s: s.sin() * x[i] + x[i - 1], y)
+
+    check(function, [normal(9, 3), normal(3)], backend, 2)
+
+
 def test_many_rounds_are_few_steps(backend: str) -> None:
     def function(x: Any) -> Any:
         return gs.fori_loop(0, 20_000, lambda _, y: y + 1e-4 * (x - y), x * 0)
