@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import BooleanAtom, BooleanFunction
 
 from ..ir import nodes as ir
 from ..spec.model import OpSpec, Table
@@ -31,6 +33,8 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "|": sympy.Or,
 }
 
+_OF_TRUTHS = ("&", "|")
+
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<": sympy.Lt,
     "<=": sympy.Le,
@@ -39,6 +43,12 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": sympy.Eq,
     "!=": sympy.Ne,
 }
+
+
+def _number(value: Any) -> Any:
+    """What counts in arithmetic: of a comparison one or zero."""
+    is_truth = isinstance(value, Relational | BooleanFunction | BooleanAtom)
+    return sympy.Piecewise((1, value), (0, True)) if is_truth else value
 
 
 def _where(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -150,7 +160,8 @@ class SympyReader:
             case ir.Unary(op="~", operand=operand):
                 return sympy.Not(self.expr(operand, names))
             case ir.Binary(op=op, left=left, right=right) if op in _BINARY:
-                return _BINARY[op](self.expr(left, names), self.expr(right, names))
+                sides = (self.expr(left, names), self.expr(right, names))
+                return _BINARY[op](*(sides if op in _OF_TRUTHS else map(_number, sides)))
             case ir.Compare(op=op, left=left, right=right) if op in _COMPARE:
                 return _COMPARE[op](self.expr(left, names), self.expr(right, names))
             case ir.Conditional(test=test, then=then, otherwise=otherwise):
