@@ -174,7 +174,8 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = 
     """The frequencies of `fft` for `n` samples at distances `d`."""
     n, dtype = _sampling("fftfreq", n, dtype)
     found = ifftshift(arange(n, dtype=dtype) - n // 2) / (n * d)
-    return found.requires_grad_(requires_grad)
+    found.requires_grad = requires_grad
+    return found
 
 
 @accepts_out
@@ -182,7 +183,8 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool =
     """The frequencies of `rfft` for `n` samples at distances `d`."""
     n, dtype = _sampling("rfftfreq", n, dtype)
     found = arange(n // 2 + 1, dtype=dtype) / (n * d)
-    return found.requires_grad_(requires_grad)
+    found.requires_grad = requires_grad
+    return found
 
 
 def _sampling(name: str, n: Any, dtype: Any) -> tuple[int, Any]:

@@ -13,6 +13,7 @@ from ..core.tensor import Size, Tensor, wrap
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn
 from ..dtypes.kinds import is_symbolic
+from ..inplace.in_transforms import refuse_transformed
 from .batched import grad_of_each
 from .edges import GradientEdge, TensorOrEdge, shape_and_dtype
 from .run_backward import run_backward
@@ -61,6 +62,7 @@ def backward(
         grad_tensors = grad_variables
     if create_graph:
         _warn_of_cycle()
+    refuse_transformed("backward()")
     wanted = () if inputs is None else _tensors_or_edges(inputs, "inputs")
     if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
@@ -198,7 +200,9 @@ def _zeros(of: TensorOrEdge, create_graph: bool) -> Tensor:
             "materialize_grads cannot be used when the given input is a GradientEdge that is not "
             "used: an edge has no shape that zeros could have"
         )
-    return wrap(np.zeros_like(of.array)).requires_grad_(create_graph)
+    zeros = wrap(np.zeros_like(of.array))
+    zeros.requires_grad = create_graph
+    return zeros
 
 
 def _tensors_or_edges(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:

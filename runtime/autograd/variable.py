@@ -38,7 +38,9 @@ class _LegacyVariableBase:
     """Class whose call returns a tensor on the same memory, as before variables were tensors."""
 
     def __new__(cls, data: Any, requires_grad: bool = False) -> Any:
-        return data.detach().requires_grad_(requires_grad)
+        made = data.detach()
+        made.requires_grad = requires_grad
+        return made
 
 
 class Variable(_LegacyVariableBase, metaclass=VariableMeta):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.missing import no_attribute as _no_attribute
+from .functionalized import functionalize as functionalize
 from .gradients import grad as grad
 from .gradients import grad_and_value as grad_and_value
 from .gradients import vjp as vjp
@@ -30,6 +31,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "functional_call",
+    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",

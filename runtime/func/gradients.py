@@ -47,7 +47,8 @@ class Leaves:
         if exposed.requires_grad:
             with enable_grad():
                 return exposed.view_as(exposed)
-        plain = without_tangents(exposed).detach().requires_grad_()
+        plain = without_tangents(exposed).detach()
+        plain.requires_grad = True
         return with_tangents(plain, tangents_of(exposed))
 
     def outer(self, roots: Sequence[Tensor]) -> bool:
@@ -167,7 +168,23 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     That function takes a tree like the results, also inside `vmap`, and returns a tuple, one
     cotangent for each of `primals`. With `has_aux` `func` returns a pair, and the
     second is returned as a third.
+
+    RuntimeError where a result is not of floating point or complex dtype.
     """
+    result, *rest = pull_back_of(func, primals, has_aux=has_aux)
+    for output in leaves_of(result):
+        if output.dtype.kind not in DIFFERENTIABLE_KINDS:
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
+                f"Tensor with dtype {output.dtype}: return it beside the others, by has_aux"
+            )
+    return (result, *rest)
+
+
+def pull_back_of(
+    func: Callable[..., Any], primals: tuple[Any, ...], *, has_aux: bool = False
+) -> tuple[Any, ...]:
+    """Do what `vjp` does, for results of any dtype: the gradients of whole numbers are zero."""
     records = is_grad_enabled()
     leaves = Leaves(primals)
     with enable_grad(), inside(leaves_of(leaves.given)):
@@ -182,8 +199,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     def pull_back(
         cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
     ) -> Any:
-        given = leaves_of(cotangents)
         _check_cotangents(cotangents, result)
+        given = leaves_of(cotangents)
         tracked = any(cotangent.requires_grad for cotangent in given)
         recorded = is_grad_enabled() and (is_outer or tracked)
         return leaves.gradients(
@@ -269,6 +286,10 @@ def _check_cotangents(cotangents: Any, result: Any) -> None:
             f"outputs to the function. cotangents: {given}, outputs: {wanted}"
         )
     for cotangent, output in zip(leaves_of(cotangents), leaves_of(result), strict=True):
+        if not isinstance(cotangent, Tensor):
+            raise TypeError(
+                f"gradients can be either Tensors or None, but got {type(cotangent).__name__}"
+            )
         if cotangent.shape != output.shape:
             raise RuntimeError(
                 f"vjp: a cotangent of shape {list(cotangent.shape)} for a result of shape "

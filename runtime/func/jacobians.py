@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core import levels
+from ..core.random_generator import get_rng_state, set_rng_state
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..functions.creation import zeros_like
@@ -63,7 +65,7 @@ def jacrev(
             if not len(basis):
                 rows = _no_rows(primals)
             elif chunk_size == 1:
-                rows = _stacked([row(cotangent) for cotangent in ops.unbind(basis)])
+                rows = _together([row(cotangent) for cotangent in ops.unbind(basis)], ops.stack)
             else:
                 rows = vmap(row, chunk_size=chunk_size)(basis)
             blocks.append(map_leaves(partial(_unflattened, output), rows))
@@ -82,6 +84,9 @@ def jacfwd(
     randomness: str = "error",
 ) -> Callable[..., Any]:
     """A function that computes the Jacobian of `func` by forward mode: see `jacrev`.
+
+    `func` runs once, for all columns; where it reads values (`item()`, `if x > 0`), or writes to a
+    tensor that is the same for all columns, once more for each column.
 
     RuntimeError for complex arguments or results.
     """
@@ -109,8 +114,7 @@ def jacfwd(
                 return (found[1], found[0], *found[2:])
 
             if leaf.numel():
-                columns_of = vmap(column, randomness=randomness, out_dims=-1)
-                slopes, *same = columns_of(_basis(leaf))
+                slopes, *same = _columns(column, _basis(leaf), randomness)
                 result, *aux = map_leaves(lambda t: ops.select(t, -1, 0), same)
             else:
                 found = of_primals(*primals)
@@ -129,6 +133,31 @@ def jacfwd(
         return (jacobian, aux[0]) if has_aux else jacobian
 
     return call
+
+
+def _columns(column: Callable[[Tensor], Any], basis: Tensor, randomness: str) -> Any:
+    """Compute the columns of a Jacobian, with what comes beside them, in one batch or in turn.
+
+    Columns have the values of a function in common, so that it may read what `vmap` refuses. Each
+    is computed inside of a level of its own, so that random numbers are what `randomness` says.
+    """
+    state = get_rng_state() if randomness == "same" else None
+    try:
+        return vmap(column, randomness=randomness, out_dims=-1)(basis)
+    except RuntimeError as error:
+        if randomness == "different" or not str(error).startswith("vmap: "):
+            raise
+    found = []
+    for tangent in ops.unbind(basis):
+        if state is not None:
+            set_rng_state(state)
+        level = levels.Level(randomness)
+        levels.enter(level)
+        try:
+            found.append(column(tangent))
+        finally:
+            levels.leave(level)
+    return _together(found, partial(ops.stack, dim=-1))
 
 
 def hessian(func: Callable[..., Any], argnums: ArgNums = 0) -> Callable[..., Any]:
@@ -163,10 +192,10 @@ def _unflattened(output: Tensor, rows: Tensor) -> Tensor:
     return ops.reshape(rows, (*output.shape, *rows.shape[1:]))
 
 
-def _stacked(rows: list[Any]) -> Any:
-    """The leaves of like trees, stacked, in a tree like them."""
-    columns = zip(*map(leaves_of, rows), strict=True)
-    return with_leaves(rows[0], [ops.stack(list(column)) for column in columns])
+def _together(trees: list[Any], join: Callable[[list[Tensor]], Tensor]) -> Any:
+    """The leaves of like trees, joined, in a tree like them."""
+    alike = zip(*map(leaves_of, trees), strict=True)
+    return with_leaves(trees[0], [join(list(leaves)) for leaves in alike])
 
 
 def _no_rows(primals: tuple[Any, ...]) -> Any:

@@ -10,7 +10,7 @@ from ..core.tensor import Tensor
 from ..functions.creation import zeros_like
 from ..inplace.in_transforms import inside
 from .arrays import takes_arrays
-from .gradients import pair, tensors_of, vjp
+from .gradients import pair, pull_back_of, tensors_of, vjp
 from .trees import leaves_of, map_leaves, tree_structure, with_leaves
 
 _JVP: Final = "jvp(f, primals, tangents)"
@@ -63,7 +63,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     That function does not call `func` again: it differentiates the pull-back, which is linear in
     the cotangents, so that its own pull-back maps tangents forward.
     """
-    result, pull_back = vjp(func, *primals)
+    result, pull_back = pull_back_of(func, primals)
     zeros = map_leaves(lambda output: zeros_like(output.detach()), result)
 
     def push_forward(*tangents: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ..batching.batched import of_each_example
+from ..batching.batched import Batched, batch, of_each_example
 from ..core.apply_modes import apply_modes_to_leaf
 from ..core.entrance import admitted, check_dtype, native_copy
 from ..core.modes import mode
@@ -45,14 +45,23 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tens
             "To copy construct from a tensor, it is recommended to use source.detach().clone(), or "
             "source.detach().clone().requires_grad_(True), rather than tensor(source)."
         )
-    return leaf(_array_of(data, dtype), requires_grad)
+    made = _copy_of(data, dtype)
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def _copy_of(data: Any, dtype: Any) -> Tensor:
+    """A tensor with a copy of `data`, inside `vmap` of that of all examples."""
+    if type(data) is Batched:
+        return batch(_copy_of(data.physical, dtype), data.level)
+    return leaf(_array_of(data, dtype), False)
 
 
 @creates("device")
 def array(data: Any, dtype: Any = None) -> Tensor:
     """A tensor with a copy of `data`, as `numpy.array` makes it: of a tensor, too."""
-    given = data.detach() if isinstance(data, Tensor) else data
-    return leaf(_array_of(given, dtype), False)
+    return _copy_of(data.detach() if isinstance(data, Tensor) else data, dtype)
 
 
 @creates("device")
@@ -251,7 +260,9 @@ def leaf(array: Array, requires_grad: bool) -> Tensor:
     made = wrap(array)
     if mode.flags:
         apply_modes_to_leaf(made)
-    return made.requires_grad_() if requires_grad else made
+    if requires_grad:
+        made.requires_grad = True
+    return made
 
 
 def float_dtype(dtype: Any) -> DType:

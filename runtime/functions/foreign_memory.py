@@ -125,7 +125,8 @@ def asarray(
         return made
     if not (requires_grad or made.is_leaf):
         return made.detach()
-    return made.requires_grad_(requires_grad)
+    made.requires_grad = requires_grad
+    return made
 
 
 _CPU: Final = (1, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..core.devices import CPU, device
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.strides import outermost_first
 from ..core.tensor import Tensor
+from ..inplace.in_transforms import is_differentiated, is_transformed, refuse_transformed
 from .storages import UntypedStorage, address_of
 
 
@@ -204,8 +205,39 @@ def _says_no(kind: str) -> property:
     return property(lambda self: False, doc=f"False: there are no {kind} tensors.")
 
 
-PROPERTIES: Final = {
+def _set_data(self: Tensor, value: Tensor) -> None:
+    if is_transformed(self) or (isinstance(value, Tensor) and is_transformed(value)):
+        raise RuntimeError(
+            "mutating directly with `.data` inside functorch transform is not allowed: write to "
+            "the tensor with copy_(), or use the new values in its place"
+        )
+    _data.__set__(self, value)
+
+
+def _set_requires_grad(self: Tensor, value: bool) -> None:
+    if not isinstance(value, bool):
+        raise RuntimeError("requires_grad must be a bool")
+    from ..inplace.requires_grad import set_requires_grad
+
+    set_requires_grad(self, value and self.is_leaf)  # a result refuses every change
+
+
+def _retain_grad(self: Tensor) -> None:
+    if is_differentiated():
+        refuse_transformed("retain_grad()")
+    _retain(self)
+
+
+_data: Final[Any] = Tensor.data
+_requires_grad: Final[Any] = Tensor.requires_grad
+_retain: Final = Tensor.retain_grad
+
+
+PROPERTIES: Final[dict[str, Any]] = {
+    "data": _data.setter(_set_data),
+    "requires_grad": _requires_grad.setter(_set_requires_grad),
+    "retain_grad": wraps(_retain)(_retain_grad),
     "is_cpu": property(lambda self: True, doc="True: there is no other device."),
     **{f"is_{kind}": _says_no(kind) for kind in _ABSENT},
 }
-"""Properties that are the same of every tensor."""
+"""Properties that are the same of every tensor, and what refuses what transforms cannot follow."""

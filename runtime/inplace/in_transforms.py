@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from ..batching.batched import Batched, aligned, batch, is_of
 from ..batching.exposed import batches_of
+from ..core.levels import open_levels
 from ..core.storage import base_of, when_shared
 from ..core.tensor import Tensor, new_tensor
 from ..forward_ad.inplace_tangents import copy_as
@@ -164,6 +165,27 @@ def refuse_captured(tensor: Tensor, name: str) -> None:
             "not supported; please rewrite the function being transformed to explicitly accept the "
             "mutated Tensor(s) as inputs."
         )
+
+
+def refuse_transformed(call: str) -> None:
+    """Raise RuntimeError if a transform is under way in this thread, `vmap` among them."""
+    if _births.starts or any(level.is_outside for level in open_levels()):
+        raise RuntimeError(
+            f"{call} called inside a functorch transform (a function that func.grad, vjp, jvp, "
+            "vmap or what is made of them runs): use these transforms instead, or call it outside"
+        )
+
+
+def is_differentiated() -> bool:
+    """Return whether a transform other than `vmap` is under way in this thread."""
+    return bool(_births.starts)
+
+
+def is_transformed(tensor: Tensor) -> bool:
+    """Return whether a tensor is an argument of an open transform, or was made inside of one."""
+    if type(tensor) is Batched:
+        return True
+    return bool(_births.starts) and any(id(part) in _births.made for part in _parts(tensor))
 
 
 def _follow(tensor: Tensor, other: Tensor) -> None:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from ..batching.batched import Batched
 from ..core.accumulate_grad import AccumulateGrad, leads_nowhere, nowhere
 from ..core.apply_modes import refuse_inference
 from ..core.hooks import rest_hooks, wake_hooks
 from ..core.storage import base_of, own_alias
 from ..core.tensor import Tensor
-from .in_transforms import refuse_captured
+from .in_transforms import refuse_captured, refuse_transformed
 from .rebase_history import follow_base
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Start or stop asking for the gradient of a leaf, in place.
 
-    Raises RuntimeError for a result of an op, and for a dtype that has no derivative.
+    Raises RuntimeError for a result of an op, for a dtype that has no derivative, and inside of
+    transforms, where the attribute can be set.
     """
     if not isinstance(requires_grad, bool):
         raise TypeError(f"requires_grad_() takes a bool, not {type(requires_grad).__name__}")
+    refuse_transformed("Tensor.requires_grad_()")
+    return set_requires_grad(self, requires_grad)
+
+
+def set_requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
+    """Do what `requires_grad_` does, inside of transforms, too."""
+    if type(self) is Batched:
+        set_requires_grad(self.physical, requires_grad)
+        return self
     if not self.is_leaf:
         if requires_grad:
             return self

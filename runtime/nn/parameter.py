@@ -42,7 +42,8 @@ class Parameter(Tensor, metaclass=_ParameterType):
         parameter = data.detach()
         mark: Any = True if cls is Parameter else cls
         parameter._is_parameter = mark
-        return parameter.requires_grad_(requires_grad)
+        parameter.requires_grad = requires_grad  # also inside of transforms
+        return parameter
 
     _make_marked = staticmethod(__new__)
     """For `Tensor._make_subclass`, which cannot know parameters."""
@@ -77,7 +78,8 @@ class Buffer(Tensor, metaclass=_BufferType):
     ) -> Tensor:
         buffer = (wrap(np.empty(0, get_default_dtype())) if data is None else data).detach()
         buffer._is_parameter = _BufferMark(persistent)  # type: ignore[assignment]
-        return buffer.requires_grad_(data is not None and data.requires_grad)
+        buffer.requires_grad = data is not None and data.requires_grad
+        return buffer
 
 
 class _Shapeless:
@@ -121,7 +123,8 @@ class _ShapelessType(type):
         """Make a tensor of no elements, with the mark."""
         tensor = wrap(np.empty(0, get_default_dtype() if dtype is None else dtype))
         tensor._is_parameter = _Shapeless(cls.settled)  # type: ignore[assignment]
-        return tensor.requires_grad_(requires_grad)
+        tensor.requires_grad = requires_grad
+        return tensor
 
 
 class UninitializedParameter(Tensor, metaclass=_ShapelessType):
@@ -189,7 +192,9 @@ def table(
 ) -> Tensor:
     """Make the parameter of an embedding: `weight`, or an uninitialised one of the shape."""
     if weight is None:
-        return empty_parameter(shape, dtype, device).requires_grad_(not freeze)
+        made = empty_parameter(shape, dtype, device)
+        made.requires_grad = not freeze
+        return made
     if tuple(weight.shape) != tuple(shape):
         raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
     return Parameter(weight, requires_grad=not freeze)
