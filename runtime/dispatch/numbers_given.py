@@ -21,6 +21,13 @@ def flag_refused(function: str, argument: str, given: object) -> TypeError:
     return _refused(function, argument, "bool", given)
 
 
+def flag_given(function: str, argument: str, given: Any) -> bool:
+    """Return a bool; TypeError for anything else."""
+    if given is not True and given is not False:
+        raise flag_refused(function, argument, given)
+    return bool(given)
+
+
 def number_given(function: str, argument: str, given: Any) -> Any:
     """Return a number as Python's, as which it does not decide dtypes; TypeError for what is none.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -297,15 +297,22 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     return linalg.matrix_power(input, n)
 
 
+_MOST_TERMS: Final = 1 << 20
+"""The largest dimension of `mvlgamma`, which takes seconds for it."""
+
+
 @accepts_out
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension `p`, element by element.
 
     That is `p (p - 1) / 4 log(pi)` and the sum of `lgamma(input - j / 2)` over j below `p`.
-    RuntimeError unless `p` is positive.
+    RuntimeError unless `p` is positive, and for one so large that the sum would run for minutes.
     """
+    p = whole_number("mvlgamma", "p", p)
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    if p > _MOST_TERMS:
+        raise RuntimeError(f"mvlgamma: p is {p}, and may be {_MOST_TERMS} at most: one term each")
     if input.array.dtype.kind == "c":
         raise NotImplementedError("mvlgamma is not implemented for complex tensors")
     total = ops.lgamma(input)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..batching.examples import reading_each_example
 from ..core.tensor import Tensor, wrap
+from ..dispatch.numbers_given import number_given
 from ..dispatch.registry import ops
 from ..dtypes.number_conversion import converted
 from ..dtypes.promotion import get_default_dtype, result_dtype
@@ -48,8 +49,7 @@ def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False) -> 
 
     RuntimeError for a number that the dtype does not hold.
     """
-    if isinstance(s, Tensor):
-        s = s.item()
+    s = number_given("scalar_tensor", "s", s)
     chosen = np.dtype(get_default_dtype() if dtype is None else dtype)
     return leaf(np.asarray(converted(s, chosen)).astype(chosen), requires_grad)
 
@@ -115,6 +115,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
     With `wrap` the diagonal of a tall matrix begins anew below its end, after a row.
     """
+    fill_value = number_given("fill_diagonal_", "fill_value", fill_value)
     if self.ndim < 2:
         raise RuntimeError("dimensions must larger than 1")
     if self.ndim > 2 and len(set(self.shape)) > 1:

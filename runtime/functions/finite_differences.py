@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, normalize_dim
+from ..dispatch.numbers_given import number_given
 from ..dispatch.registry import ops, table_op
 from ..dtypes.whole_numbers import whole_number, whole_numbers
 from ..inplace.keywords import accepts_numpy_names, accepts_out
@@ -79,14 +80,15 @@ def gradient(
     coordinates along each. `edge_order` 2 takes three samples at the ends instead of two.
     RuntimeError for bytes, whose differences would not be negative.
     """
+    edge_order = whole_number("gradient", "edge_order", edge_order)
     if input.array.dtype == np.uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
     dims = range(input.ndim) if dim is None else whole_numbers(dim)
     axes = [normalize_dim(each, input.ndim) for each in dims]
     if isinstance(spacing, list | tuple):
-        steps = list(spacing)
+        steps = [_step(each) for each in spacing]
     else:
-        steps = [1 if spacing is None else spacing] * len(axes)
+        steps = [1 if spacing is None else _step(spacing)] * len(axes)
     if len(steps) != len(axes):
         raise RuntimeError(
             "torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
@@ -103,6 +105,13 @@ def gradient(
     return tuple(
         _slopes(input, axis, step, edge_order) for axis, step in zip(axes, steps, strict=True)
     )
+
+
+def _step(given: Any) -> Any:
+    """A distance as Python's number, or coordinates as they are; TypeError for neither."""
+    if isinstance(given, Tensor) and given.ndim:
+        return given
+    return number_given("gradient", "spacing", given)
 
 
 def _slopes(input: Tensor, axis: int, step: Any, edge_order: int) -> Tensor:

@@ -11,6 +11,7 @@ from ..batching.batched import Batched, batch
 from ..core.devices import check_device
 from ..core.tensor import Tensor, wrap
 from ..dtypes.promotion import type_name
+from ..dtypes.whole_numbers import whole_number
 from .creation import empty_strided, full, leaf, size_of, tensor
 
 
@@ -147,6 +148,7 @@ def triu_indices(
 
 def _triangle(name: str, row: int, col: int, dtype: Any, device: Any, holds: Any) -> Tensor:
     check_device(name, device)
+    row, col = whole_number(name, "row", row), whole_number(name, "col", col)
     if row < 0 or col < 0:
         raise RuntimeError(f"{name}: row and col must be non-negative, got {row} and {col}")
     if np.dtype(dtype) not in (np.int64, np.int32):

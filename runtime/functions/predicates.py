@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.tensor import Tensor
+from ..dispatch.numbers_given import flag_given, real_given
 from ..dispatch.op_errors import failure
 
 
@@ -56,6 +57,9 @@ def allclose(
         raise RuntimeError(
             f"allclose: {input.array.dtype} did not match {other.array.dtype}: use to() on one"
         )
+    rtol = real_given("allclose", "rtol", rtol)
+    atol = real_given("allclose", "atol", atol)
+    equal_nan = flag_given("allclose", "equal_nan", equal_nan)
     try:
         return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))
     except ValueError as error:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.tensor import Tensor
+from ..dispatch.numbers_given import number_given, real_given
 from ..dtypes.promotion import (
     can_cast,
     default_complex_dtype,
@@ -41,7 +42,8 @@ def arange(
         start, end = None, start
     if end is None:
         raise TypeError('arange() missing 1 required positional arguments: "end"')
-    given = [_real(value) for value in (0 if start is None else start, end, step)]
+    bounds = {"start": 0 if start is None else start, "end": end, "step": step}
+    given = [_bound("arange", *each) for each in bounds.items()]
     integral = all(isinstance(value, int) for value in given)
     chosen = np.dtype(np.int64) if integral else get_default_dtype()
     if dtype is not None:
@@ -73,7 +75,8 @@ def range(
     """
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
-    first, last, by = _checked(*map(_real, (start, end, step)))
+    bounds = {"start": start, "end": end, "step": step}
+    first, last, by = _checked(*(_bound("range", *each) for each in bounds.items()))
     values = first + np.arange(int((last - first) / by) + 1) * by
     return leaf(values.astype(get_default_dtype() if dtype is None else dtype), requires_grad)
 
@@ -93,9 +96,11 @@ def _checked(first: Any, last: Any, by: Any, *, truncates: bool = False) -> tupl
     return first, last, by
 
 
-def _real(value: Any) -> Any:
+def _bound(name: str, argument: str, value: Any) -> Any:
     """An argument as a Python number, so that integers are told from floats by type."""
-    return value.item() if isinstance(value, Tensor | np.generic) else value
+    if isinstance(value, Tensor) and not value.requires_grad and value.numel() == 1:
+        value = value.item()
+    return number_given(name, argument, value)
 
 
 @creates(*PLACE, "out")
@@ -127,6 +132,7 @@ def logspace(
     Complex if one of these is. RuntimeError for a dtype that would lose imaginary parts.
     """
     first, last, chosen = _ends("logspace", start, end, steps, dtype)
+    base = real_given("logspace", "base", base)
     if chosen.kind in "iu" and steps != 1:  # as in PyTorch, whose exponents have the dtype
         first, last = int(first), int(last)
     return leaf(np.logspace(first, last, steps, base=base).astype(chosen), requires_grad)
@@ -145,7 +151,10 @@ def _ends(
                 f"{name} only supports 0-dimensional start and end tensors, but got {word} with "
                 f"{value.array.ndim} dimension(s)."
             )
-    first, last = (v.array[()] if isinstance(v, Tensor) else v for v in (start, end))
+    first, last = (
+        v.array[()] if isinstance(v, Tensor) else number_given(name, word, v)
+        for word, v in (("start", start), ("end", end))
+    )
     is_complex = np.iscomplexobj(first) or np.iscomplexobj(last)
     inferred = default_complex_dtype() if is_complex else get_default_dtype()
     chosen = inferred if dtype is None else np.dtype(dtype)

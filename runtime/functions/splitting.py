@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Size, Tensor, normalize_dim, wrap
+from ..dispatch.numbers_given import flag_given
 from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
 from ..dtypes.promotion import LAST_INTEGER, type_name
@@ -131,6 +132,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     """All choices of `r` elements of a vector in its order, one row each."""
     _vector(input)
     r = whole_number("combinations", "r", r)
+    with_replacement = flag_given("combinations", "with_replacement", with_replacement)
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if not r:

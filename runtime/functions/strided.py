@@ -12,6 +12,7 @@ from ..batching.batched import Batched, batch
 from ..core.storage import base_of
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops
+from ..dtypes.whole_numbers import whole_number
 from ..inplace.keywords import accepts_numpy_names
 
 
@@ -83,6 +84,8 @@ def as_strided_scatter(
 @accepts_numpy_names
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return parts as those of `chunk`, each on memory of its own."""
+    chunks = whole_number("unsafe_chunk", "chunks", chunks)
+    dim = whole_number("unsafe_chunk", "dim", dim)
     if not input.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks < 1:

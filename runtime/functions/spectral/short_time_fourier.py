@@ -9,10 +9,19 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...core.user_warnings import warn_once
+from ...dispatch.numbers_given import flag_given
 from ...dispatch.registry import ops
+from ...dtypes.whole_numbers import whole_number
 
 _AS_IT_IS, _BY_ROOT, _BY_LENGTH = 0, 1, 2
 """The divisors of a transform, as PyTorch numbers them."""
+
+
+def _sizes(name: str, n_fft: Any, hop_length: Any, win_length: Any) -> tuple[Any, Any, Any]:
+    """Check that the sizes are whole numbers; of the last two, None stands for a default."""
+    hop = None if hop_length is None else whole_number(name, "hop_length", hop_length)
+    width = None if win_length is None else whole_number(name, "win_length", win_length)
+    return whole_number(name, "n_fft", n_fft), hop, width
 
 
 def stft(
@@ -38,6 +47,9 @@ def stft(
     `return_complex` real and imaginary parts are a last dimension. RuntimeError for sizes that do
     not fit, and if `return_complex` is missing for a real signal.
     """
+    n_fft, hop_length, win_length = _sizes("stft", n_fft, hop_length, win_length)
+    flag_given("stft", "center", center)
+    flag_given("stft", "normalized", normalized)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     hop = n_fft // 4 if hop_length is None else hop_length
@@ -109,6 +121,11 @@ def istft(
     The inverse of `stft`, by least squares: windows are added up, and divided by the sum of the
     squares of `window`. RuntimeError where that sum is zero, and for sizes that do not fit.
     """
+    n_fft, hop_length, win_length = _sizes("istft", n_fft, hop_length, win_length)
+    flag_given("istft", "center", center)
+    flag_given("istft", "normalized", normalized)
+    if length is not None:
+        length = whole_number("istft", "length", length)
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if not input.is_complex():
