@@ -125,7 +125,8 @@ def asarray(
         return made
     if not (requires_grad or made.is_leaf):
         return made.detach()
-    made.requires_grad = requires_grad
+    if made.is_leaf:
+        made.requires_grad = requires_grad
     return made
 
 
