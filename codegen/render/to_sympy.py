@@ -46,7 +46,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _number(value: Any) -> Any:
-    """What counts in arithmetic: of a comparison one or zero."""
+    """Read a comparison as one or zero; other values are numbers."""
     is_truth = isinstance(value, Relational | BooleanFunction | BooleanAtom)
     return sympy.Piecewise((1, value), (0, True)) if is_truth else value
 
