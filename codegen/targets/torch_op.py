@@ -17,7 +17,7 @@ from ..emit.saves import name_attributes
 from ..emit.tangents import returning
 from ..ir import nodes as ir
 from ..ir.walk import free_names
-from ..render.resolve import kinds_of_params
+from ..render.resolve import Kind, kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from ..spec.shared_locals import leading, shared_with
 from . import names
@@ -68,6 +68,8 @@ class _Builder:
             self.attributes[f"{name}_shape"] = (name, "shape")
         self.parts: set[str] = set()
         """The names for what gradients would compute more than once."""
+        self.shared_kinds: dict[str, Kind] = {}
+        """The kinds of locals that several gradients begin with."""
         self.has_rules = bool(op.recorded_params) and op.composite is None
         self.more = self._intermediates()
         """Values that are kept besides arguments and results."""
@@ -168,7 +170,11 @@ class _Builder:
 
     def _renderer(self, formula: Formula, spelling: dict[str, str]) -> FrameworkRenderer:
         return FrameworkRenderer(
-            self.module, formula, self.kinds, spelling, is_elementwise=self.is_elementwise
+            self.module,
+            formula,
+            self.kinds | self.shared_kinds,
+            spelling,
+            is_elementwise=self.is_elementwise,
         )
 
     def _plain(self) -> Iterator[str]:
@@ -390,6 +396,7 @@ class _Builder:
 
     def _backward_by(self, gradients: Gradients) -> Iterator[str]:
         shared: set[ir.Assign] = set()
+        self.shared_kinds = {}
         wanted = [name for of, _ in gradients for name in of]
         if len(wanted) == 1 and not any(p.type.is_list for p in self.op.signature.tensor_params):
             ((_, formula),) = gradients
@@ -432,12 +439,19 @@ class _Builder:
             block = ir.Block((assignment,), span=formula.block.span)
             wanted = tuple(made[assignment])
             lines = list(self._gradient(dataclasses.replace(formula, block=block), ""))
+            self._note_shared(assignment)
             if set(wanted) >= {name for of, _ in gradients for name in of}:
                 yield from lines
             else:
                 yield f"if {self._any_needed(wanted)}:"
                 yield from ("    " + line for line in lines)
             shared.add(assignment)
+
+    def _note_shared(self, made: ir.Assign) -> None:
+        """Learn of what kind a shared local is: what reads it is rendered by itself."""
+        kinds = self.kinds | self.shared_kinds
+        found = self.module.resolver.kinds(made.value, len(made.targets), kinds)
+        self.shared_kinds |= dict(zip(made.targets, found, strict=True))
 
     def _any_needed(self, names_of: Iterable[str]) -> str:
         return " or ".join(self._needed(name) for name in names_of)
