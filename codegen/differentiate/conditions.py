@@ -85,9 +85,9 @@ class Conditions:
                     return found
                 if not isinstance(value, Name) or value.id not in self._arguments:
                     return self._is_made_of_complex(value)
-        test = self.by_arguments(test)
+        test = _with_number_behind(self.by_arguments(test))
         match test:
-            case Compare("<", size, Const(0)) if _is_size(size):
+            case Compare("<", size, Const(0)) if is_size(size):
                 return False
             case Compare(op, left, right) if (known := _by_numbers(op, left, right)) is not None:
                 return known
@@ -166,12 +166,27 @@ def _by_numbers(op: str, left: Expr, right: Expr) -> bool | None:
     return truth(Compare(op, Const(one), Const(other)))
 
 
+_MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _with_number_behind(test: Expr) -> Expr:
+    """A comparison of a size with a number, that alone on the right: not `3 == x.ndim + 1`."""
+    match test:
+        case Compare(op, left, right) if op in _MIRRORED:
+            (one, rest), (other, same) = _apart(left), _apart(right)
+            if rest is not None and same is None and is_size(rest):
+                return Compare(op, rest, Const(other - one))
+            if rest is None and same is not None and is_size(same):
+                return Compare(_MIRRORED[op], same, Const(one - other))
+    return test
+
+
 def _apart(size: Expr) -> tuple[float, Expr | None]:
     """A sum as a number and the rest of it."""
     match size:
-        case Const(int() as number):
+        case Const(int(number)) if not isinstance(number, bool):
             return number, None
-        case Unary("-", Const(int() as number)):
+        case Unary("-", Const(int(number))) if not isinstance(number, bool):
             return -number, None
         case Binary("+", left, right):
             (one, first), (other, second) = _apart(left), _apart(right)
@@ -183,7 +198,7 @@ def _apart(size: Expr) -> tuple[float, Expr | None]:
     return 0, size
 
 
-def _is_size(expr: Expr) -> bool:
+def is_size(expr: Expr) -> bool:
     """Return whether an expression is made of extents, and so never negative."""
     match expr:
         case Const(int() as value):
@@ -191,5 +206,5 @@ def _is_size(expr: Expr) -> bool:
         case Attribute(_, "ndim") | Subscript(Attribute(_, "shape")) | Call("numel" | "len"):
             return True
         case Binary("+" | "*" | "//" | "%", left, right):
-            return _is_size(left) and _is_size(right)
+            return is_size(left) and is_size(right)
     return False

@@ -22,7 +22,7 @@ from .rules import Rules
 from .shifts import cancelling
 from .terms import ABSENT, NoDerivative, Undecided
 from .unpacking import counted_lists
-from .ways import absent, every_way
+from .ways import absent, every_way, with_named_tests
 
 
 def derive_vjp(op: OpSpec, table: Table, param: str, naming: Naming | None = None) -> Block | None:
@@ -33,13 +33,13 @@ def derive_vjp(op: OpSpec, table: Table, param: str, naming: Naming | None = Non
     assumed = {f"{param} is None": False}
     naming = naming or Naming()
     block, depends = every_way(assumed, lambda ways: _vjp(op, table, param, ways, naming))
-    return block if depends else None
+    return Block(with_named_tests(block.statements)) if depends else None
 
 
 def derive_jvp(op: OpSpec, table: Table, output: str, moving: Sequence[str]) -> Block:
     """The JVP of an output, for tangents of the arguments in `moving`. Raises NoDerivative."""
     block, _ = every_way({}, lambda ways: _jvp(op, table, output, moving, ways))
-    return block
+    return Block(with_named_tests(block.statements))
 
 
 def with_names(op: OpSpec, table: Table, named: Set[str]) -> Block | None:

@@ -51,7 +51,7 @@ from .shapes import Shapes
 from .shares import softmax_of
 from .steps import Program, Step, depends
 from .terms import NoDerivative
-from .unpacking import parts_of, required
+from .unpacking import length_of_chunk, parts_of, required
 
 MOST_STEPS = 60
 
@@ -130,7 +130,7 @@ class Flattener:
             values = self._several(statement.value, known, statement.targets)
         if len(values) != len(statement.targets):
             raise NoDerivative("an assignment takes a value apart")
-        for target, value in zip(statement.targets, values, strict=True):
+        for target, value in zip(statement.targets, map(simplify, values), strict=True):
             if isinstance(value, Name | Const) or self._depends(value):
                 known[target] = value
                 continue
@@ -142,7 +142,11 @@ class Flattener:
         if len(statement.targets) < 2 or not isinstance(call, Call) or "." in call.function:
             return None
         target = self.target(self._flat_arguments(call, known))
-        parts = parts_of(target.op.signature.name, target.args, len(statement.targets))
+        function, args, count = target.op.signature.name, target.args, len(statement.targets)
+        if function == "_chunk":
+            length = self._constant("length", length_of_chunk(args))
+            function, args = "split", {**args, "split_size": length}
+        parts = parts_of(function, args, count)
         if parts is None:
             return None
         named = zip(parts, statement.targets, strict=True)

@@ -23,6 +23,7 @@ from ..render.resolve import HELPERS, Target
 from ..spec.elementwise import is_elementwise
 from ..spec.model import OpSpec
 from ..spec.primitives import derivation_facts
+from .implied import implied_ranks
 from .terms import NoDerivative
 from .unpacking import required
 
@@ -138,8 +139,8 @@ def _number(end: Expr | None, default: int | None) -> int | None:
 
 
 def required_ranks(op: OpSpec) -> dict[str, int]:
-    """The numbers of dimensions of the arguments that the requirements fix."""
-    found: dict[str, int] = {}
+    """The numbers of dimensions of the arguments that requirements and definition fix."""
+    found = implied_ranks(op)
     alike: list[tuple[str, str]] = []
     for condition in required(op):
         match condition:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..ir.nodes import Attribute, Binary, Call, Compare, Const, Expr, Sequence, Subscript
 from ..ir.simplify import simplify
 from ..spec.model import OpSpec
+from .conditions import is_size
 from .shapes import multiple
 from .unpacking import required
 
@@ -64,9 +65,11 @@ def _make_up(
     count, base = multiple(last) if not is_open else (len(parts), multiples[0][1])
     if [(number, base) for number in range(1, len(parts))] != multiples or count != len(parts):
         return False
+    if is_open and is_size(base):  # no part begins before the one in front of it ends
+        return True
     match base:
         case Binary("//", whole, Const(int(divisor))) if whole == size and divisor == count:
-            return is_open or _is_multiple(size, count, op, written_out)
+            return _is_multiple(size, count, op, written_out)
     return False
 
 

@@ -10,7 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import reduce
 
-from ..ir.nodes import Binary, Call, Compare, Const, Expr, Logic, Name, Sequence, Star, Subscript
+from ..ir.nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Compare,
+    Const,
+    Expr,
+    Logic,
+    Name,
+    Sequence,
+    Star,
+    Subscript,
+)
+from ..ir.simplify import simplify
 from ..ir.walk import walk
 from ..spec.model import OpSpec
 
@@ -64,6 +77,13 @@ def parts_of(function: str, args: Mapping[str, Expr], count: int) -> tuple[Expr,
             if len(size.items) == count and not any(isinstance(n, Star) for n in size.items):
                 return _slices(args, list(size.items))
     return None
+
+
+def length_of_chunk(args: Mapping[str, Expr]) -> Expr:
+    """The length of the parts that `chunk` makes, of which the last may be shorter."""
+    whole = Subscript(Attribute(args["self"], "shape"), args["dim"])
+    more = simplify(Binary("-", args["chunks"], Const(1)))
+    return Binary("//", Binary("+", whole, more), args["chunks"])
 
 
 def _slices(args: Mapping[str, Expr], sizes: list[Expr]) -> tuple[Expr, ...]:

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
-from ..ir.nodes import Assign, Block, Conditional, Const, Expr, If, Stmt
-from ..ir.walk import assigned_names, names
+from ..ir.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Conditional,
+    Const,
+    Expr,
+    If,
+    Name,
+    Return,
+    Stmt,
+)
+from ..ir.walk import assigned_names, names, substitute, with_parts
 from ..render.to_text import formula_text
 from ..spec.shared_locals import leading
 from .terms import NoDerivative, Undecided
@@ -77,6 +91,48 @@ def _joined(
             case _:
                 return None
     return tuple(found) if len({*found} - {*then}) <= MOST_CHOICES else None
+
+
+def with_named_tests(
+    statements: tuple[Stmt, ...],
+    values: Mapping[str, Expr] = MappingProxyType({}),
+    known: Mapping[Expr, Name] = MappingProxyType({}),
+) -> tuple[Stmt, ...]:
+    """Statements whose tests read the names of what is computed before them.
+
+    `values` are those of the names so far, in terms of arguments, and `known` the names of these.
+    """
+    values, known = dict(values), dict(known)
+    found: list[Stmt] = []
+    for statement in statements:
+        match statement:
+            case If(test, then, otherwise):
+                ways = (with_named_tests(way, values, known) for way in (then, otherwise))
+                statement = If(_named(test, known), *ways)
+            case Assign((name,), value):
+                statement = Assign((name,), _in_tests(value, known))
+                values[name] = substitute(value, values)
+                if isinstance(values[name], Binary | Call):
+                    known.setdefault(values[name], Name(name))
+            case Return(value):
+                statement = Return(_in_tests(value, known))
+        found.append(statement)
+    return tuple(found)
+
+
+def _in_tests(node: Any, known: Mapping[Expr, Name]) -> Any:
+    """A value whose conditional expressions read names in their tests."""
+    node = with_parts(node, lambda part: _in_tests(part, known))
+    if isinstance(node, Conditional):
+        return Conditional(_named(node.test, known), node.then, node.otherwise)
+    return node
+
+
+def _named(node: Any, known: Mapping[Expr, Name]) -> Any:
+    """A test with names for the largest parts that have any."""
+    if isinstance(node, Binary | Call) and node in known:
+        return known[node]
+    return with_parts(node, lambda part: _named(part, known))
 
 
 def absent(assumed: Mapping[str, bool]) -> dict[str, Expr]:

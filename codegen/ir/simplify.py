@@ -6,7 +6,22 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from .nodes import Call, Compare, Conditional, Const, Expr, Logic, Node, Sequence, Slice, Unary
+from .nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Compare,
+    Conditional,
+    Const,
+    Expr,
+    Logic,
+    Node,
+    Sequence,
+    Slice,
+    Star,
+    Subscript,
+    Unary,
+)
 from .walk import with_parts
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
@@ -24,7 +39,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def simplify(expr: Expr) -> Expr:
-    """`expr` with every conditional on constants decided, and no minus of a minus."""
+    """`expr` with all decided and computed that constants alone tell, and no minus of a minus."""
     match expr:
         case Unary("-", Unary("-", operand)):
             return simplify(operand)
@@ -34,14 +49,47 @@ def simplify(expr: Expr) -> Expr:
             decided = truth(test)
             if decided is not None:
                 return simplify(then if decided else otherwise)
-    found: Expr = with_parts(expr, _simplify_part)
-    return found
+    return _folded(with_parts(expr, _simplify_part))
+
+
+def _folded(expr: Expr) -> Expr:
+    """Items of displays, repeated displays, and differences of whole numbers."""
+    match expr:
+        case Subscript(Sequence(items), index) if not any(isinstance(i, Star) for i in items):
+            place = _whole(index)
+            if place is not None and -len(items) <= place < len(items):
+                return items[place]
+        case Binary("*", Sequence(items), Const(int(count))):
+            return Sequence(items * count)
+        case Binary("-", left, right):
+            one, other = _whole(left), _whole(right)
+            if one is not None and other is not None and one >= other:
+                return Const(one - other)
+    return expr
+
+
+def _whole(expr: Expr | Slice) -> int | None:
+    """The whole number that an expression is; None if it is none."""
+    match expr:
+        case Const(int(number)) if not isinstance(number, bool):
+            return number
+        case Unary("-", Const(int(number))) if not isinstance(number, bool):
+            return -number
+    return None
 
 
 def _simplify_part(part: Any) -> Any:
     if isinstance(part, Slice | tuple):
         return with_parts(part, _simplify_part)
     return simplify(part) if isinstance(part, Node) else part  # type: ignore[arg-type]
+
+
+def _is_present(expr: Expr) -> bool:
+    """Return whether an expression is never None, as a display, a call or a size."""
+    match expr:
+        case Subscript(Attribute(_, "shape")) | Attribute(_, "shape" | "ndim" | "dtype"):
+            return True
+    return isinstance(expr, Const | Sequence | Call | Binary)
 
 
 def truth(test: Expr) -> bool | None:
@@ -58,8 +106,7 @@ def truth(test: Expr) -> bool | None:
                     return None
                 return _COMPARE[op](left.value, right.value)
             if op in ("is", "is not") and isinstance(right, Const) and right.value is None:
-                # A display, a call or a literal is never None.
-                return None if not isinstance(left, Const | Sequence | Call) else op == "is not"
+                return op == "is not" if _is_present(left) else None
             return None
         case Logic(op, operands):
             decided = [truth(operand) for operand in operands]

@@ -230,7 +230,7 @@ def _check_call(
 
 _WRITTEN_OTHERWISE = {
     "arange": "positions are those of a tensor: `cumsum(ones_like(x), 0) - 1`",
-    "eye": "write `diag(ones_like(x))` of a vector `x`",
+    "eye": "write `diag(ones_like(x))` of a vector `x`, `diag(ones_like(A[0]))` beside a matrix",
     "zeros": "write `zeros_like(x)`",
     "ones": "write `ones_like(x)`",
     "full": "write `value * ones_like(x)`",
