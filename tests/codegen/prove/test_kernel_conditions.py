@@ -27,6 +27,10 @@ def turned(x, dim, scale=None):
     whole = kind == "i" and x.flags.c_contiguous
     doubled = (x + x if whole else 2 * x) if scale is None else scale * x
     return np.flip(doubled, dim if dim >= 0 else dim + x.ndim).copy()
+
+
+def marked(x, mask):
+    return x * mask if mask.dtype.kind == "b" else x * mask * mask
 """
 
 UNREACHED = {
@@ -71,3 +75,16 @@ def test_what_is_guarded_or_asks_for_layouts_owes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "1 op: 1 proved" in generated(GUARDED, tmp_path, monkeypatch, "turned")
+
+
+def test_what_a_kernel_makes_of_counts_in_the_place_of_flags_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = (
+        "- name: own_marked(Tensor x, Tensor mask) -> Tensor\n"
+        "  requires: mask.shape == x.shape\n  forward: x * mask\n"
+        "  kernel: kernels.marked(x, mask)\n  x: grad * mask\n  mask: non_differentiable\n"
+        "  result: x_t * mask\n  examples: [{x: [2], mask: {bool: [true, false]}}]\n"
+    )
+    found = generated(spec, tmp_path, monkeypatch, "marked")
+    assert "kernel of result with counts for mask is wrong in `own_marked(" in found
