@@ -9,7 +9,6 @@ IndexError for one that is not there.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,9 @@ import numpy as np
 
 from .core.missing import explaining as _explaining
 from .core.tensor import normalize_dim
+from .dispatch.numbers_given import real_given
 from .dispatch.registry import ops
-from .dtypes.whole_numbers import whole_numbers
+from .dtypes.whole_numbers import dim_numbers, whole_number
 from .functions.progressions import arange
 from .inplace.keywords import accepts_numpy_names, accepts_out
 from .kernels.elementwise.complex_numbers import complex_of
@@ -172,7 +172,7 @@ def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
 @accepts_out
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """The frequencies of `fft` for `n` samples at distances `d`."""
-    n, dtype = _sampling("fftfreq", n, dtype)
+    n, d, dtype = _sampling("fftfreq", n, d, dtype)
     found = ifftshift(arange(n, dtype=dtype) - n // 2) / (n * d)
     found.requires_grad = requires_grad
     return found
@@ -181,24 +181,20 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = 
 @accepts_out
 def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """The frequencies of `rfft` for `n` samples at distances `d`."""
-    n, dtype = _sampling("rfftfreq", n, dtype)
+    n, d, dtype = _sampling("rfftfreq", n, d, dtype)
     found = arange(n // 2 + 1, dtype=dtype) / (n * d)
     found.requires_grad = requires_grad
     return found
 
 
-def _sampling(name: str, n: Any, dtype: Any) -> tuple[int, Any]:
-    """Check the number of samples, and the dtype of their frequencies."""
-    try:
-        n = operator.index(n)
-    except TypeError:
-        raise TypeError(
-            f"fft_{name}(): argument 'n' (position 1) must be int, not {type(n).__name__}"
-        ) from None
+def _sampling(name: str, n: Any, d: Any, dtype: Any) -> tuple[int, Any, Any]:
+    """Check the number of samples, their distance, and the dtype of their frequencies."""
+    n = whole_number(f"fft_{name}", "n", n)
+    d = real_given(f"fft_{name}", "d", d)
     chosen = _default_dtype() if dtype is None else np.dtype(dtype)
     if chosen.kind not in "fc":
         raise RuntimeError(f"{name} requires a floating point or complex dtype, not {chosen}")
-    return n, chosen
+    return n, d, chosen
 
 
 def _default_dtype() -> Any:
@@ -292,7 +288,7 @@ def _dims(input: Tensor, dim: Dims) -> list[int]:
     """The dimensions, counted from the front; all of them if None."""
     if dim is None:
         return list(range(input.ndim))
-    dims = [normalize_dim(each, input.ndim) for each in whole_numbers(dim)]
+    dims = [normalize_dim(each, input.ndim) for each in dim_numbers(dim)]
     if len(set(dims)) < len(dims):
         raise RuntimeError("FFT dims must be unique")
     return dims

@@ -17,7 +17,7 @@ import numpy as np
 from .core.missing import explaining as _explaining
 from .core.tensor import Tensor
 from .dispatch.registry import ops
-from .dtypes.whole_numbers import whole_numbers
+from .dtypes.whole_numbers import dim_numbers
 from .functions.creation import ones_like
 
 Dims: TypeAlias = int | tuple[int, ...] | None
@@ -56,7 +56,7 @@ def _whole(input: Tensor) -> Any:
 def _dims(input: Tensor, dim: Dims) -> tuple[int, ...]:
     if dim is None or dim == ():
         return tuple(range(input.ndim))
-    return tuple(whole_numbers(dim))
+    return dim_numbers(dim)
 
 
 def _lowest(input: Tensor, sign: int) -> Any:

@@ -5,7 +5,6 @@ The numbers are not PyTorch's for the same seed; the distributions are.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias, cast
@@ -34,8 +33,10 @@ from .core.random_generator import seed as seed
 from .core.random_generator import set_rng_state as set_rng_state
 from .core.strides import in_order_of
 from .core.tensor import Tensor, wrap
+from .dispatch.numbers_given import real_given
 from .dispatch.registry import ops
 from .dtypes.promotion import type_name
+from .dtypes.whole_numbers import whole_number
 from .functions.creation import array_like, float_dtype, leaf, size_of
 from .functions.creation_options import PLACE, creates
 from .functions.splitting import common_shape
@@ -119,11 +120,8 @@ def randint(
 
 def bounds_of(name: str, low: Any, high: Any) -> tuple[int, int]:
     """The bounds as integers, the lower one 0 where it is left out; TypeError for others."""
-    try:
-        return 0 if low is None else operator.index(low), operator.index(high)
-    except TypeError:
-        kinds = f"{type(low).__name__} and {type(high).__name__}"
-        raise TypeError(f"{name}(): low and high must be integers, not {kinds}") from None
+    first = 0 if low is None else whole_number(name, "low", low)
+    return first, whole_number(name, "high", high)
 
 
 @for_each_element
@@ -146,8 +144,7 @@ def randint_like(
 @creates(*PLACE, "out", "generator")
 def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """The numbers below `n` in random order; RuntimeError where the dtype does not hold them."""
-    if not isinstance(n, int | np.integer):
-        raise TypeError(f"randperm(): argument 'n' must be int, not {type(n).__name__}")
+    n = whole_number("randperm", "n", n)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     chosen = np.dtype(np.int64 if dtype is None else dtype)
@@ -175,8 +172,9 @@ def normal(
 
     `size`, `dtype` and `requires_grad` are for numbers alone: TypeError beside a tensor.
     """
-    center = mean.array if isinstance(mean, Tensor) else mean
-    spread = std.array if isinstance(std, Tensor) else std
+    if size is not None:  # then tensors of one number are numbers
+        mean, std = _plain(mean), _plain(std)
+    center, spread = _given("normal", "mean", mean), _given("normal", "std", std)
     check_spread(spread)
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
     if tensors:
@@ -198,6 +196,17 @@ def normal(
     )
 
 
+def _plain(value: Any) -> Any:
+    """A value, as Python's number if it is a tensor of a single one, without a gradient."""
+    is_plain = isinstance(value, Tensor) and not (value.ndim or value.requires_grad)
+    return value.item() if is_plain else value
+
+
+def _given(name: str, argument: str, value: Any) -> Any:
+    """The numbers of a tensor, or a real number; TypeError for anything else."""
+    return value.array if isinstance(value, Tensor) else real_given(name, argument, value)
+
+
 @for_each_element
 @reading_parameters
 @creates("generator")
@@ -209,7 +218,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, out: Tensor | None = Non
     chances = array_like("bernoulli", input)
     if p is None and chances.dtype.kind != "f":
         raise NotImplementedError(f"bernoulli: probabilities are real, not {chances.dtype}")
-    wanted = chances if p is None else np.asarray(p)
+    wanted = chances if p is None else np.asarray(_given("bernoulli", "p", p))
     if is_any(~((wanted >= 0) & (wanted <= 1))):  # nan, too
         raise RuntimeError("bernoulli expects all probabilities to be in [0, 1]")
     dtype = chances.dtype if out is None else out.array.dtype

@@ -8,14 +8,6 @@ from typing import Any
 import numpy as np
 
 
-def whole_numbers(given: Any) -> list[int]:
-    """List Python's integers of one or several, which may be NumPy's or tensors of one element."""
-    try:
-        return [operator.index(given)]
-    except TypeError:
-        return [operator.index(each) for each in given]
-
-
 def whole_number(function: str, argument: str, given: Any) -> Any:
     """Return a whole number as Python's, by the rule of `as_whole`; TypeError for what is none."""
     number = as_whole(given)

@@ -20,7 +20,7 @@ from ..core.tensor import Tensor, normalize_dim, wrap
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
 from ..dtypes.promotion import type_name
-from ..dtypes.whole_numbers import whole_number, whole_numbers
+from ..dtypes.whole_numbers import dim_numbers, whole_number
 from ..forward_ad.tangent_layout import lay_out
 from ..inplace.keywords import accepts_numpy_names, accepts_out, write_out
 from ..inplace.ops import in_place
@@ -182,7 +182,9 @@ def positive(input: Tensor) -> Tensor:
 
 def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """A view with the dimensions `source` moved to `destination`, the others kept in order."""
-    sources, destinations = whole_numbers(source), whole_numbers(destination)
+    if isinstance(source, list | tuple) is not isinstance(destination, list | tuple):
+        raise TypeError("movedim(): source and destination are both one dimension, or both several")
+    sources, destinations = list(dim_numbers(source)), list(dim_numbers(destination))
     if len(sources) != len(destinations):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({sources} dims) should contain "

@@ -23,6 +23,7 @@ from ..dtypes.promotion import (
     plain_number,
     promote_types,
 )
+from ..dtypes.whole_numbers import whole_number
 from .creation_options import PLACE, creates
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -242,6 +243,8 @@ def full_like(
 @creates(*PLACE, "out")
 def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """The identity matrix, `n` by `m`."""
+    n = whole_number("eye", "n", n)
+    m = None if m is None else whole_number("eye", "m", m)
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"n and m must be greater or equal to 0, got {n} and {m}")
     return leaf(np.eye(n, m, dtype=float_dtype(dtype)), requires_grad)
@@ -314,7 +317,7 @@ def array_like(name: str, input: Tensor) -> Array:
 
 
 def _fill_value(name: str, value: object) -> Any:
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and not (value.ndim or value.requires_grad):
         return value.item()
     if not isinstance(value, bool | int | float | complex | np.number | np.bool_):
         raise TypeError(

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.numbers_given import number_given
 from ..dispatch.registry import ops, table_op
-from ..dtypes.whole_numbers import whole_number, whole_numbers
+from ..dtypes.whole_numbers import dim_numbers, whole_number
 from ..inplace.keywords import accepts_numpy_names, accepts_out
 
 
@@ -83,7 +83,7 @@ def gradient(
     edge_order = whole_number("gradient", "edge_order", edge_order)
     if input.array.dtype == np.uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
-    dims = range(input.ndim) if dim is None else whole_numbers(dim)
+    dims = range(input.ndim) if dim is None else dim_numbers(dim)
     axes = [normalize_dim(each, input.ndim) for each in dims]
     if isinstance(spacing, list | tuple):
         steps = [_step(each) for each in spacing]

@@ -12,6 +12,7 @@ from ..core.tensor import Tensor, wrap
 from ..core.torch_function import DisableTorchFunctionSubclass
 from ..dispatch.registry import ops
 from ..dtypes.promotion import get_default_dtype, set_default_dtype, type_name
+from ..forward_ad.dual import Dual
 from ..inplace.resize import set_
 from .creation import tensor as tensor_of
 from .storages import TypedStorage, UntypedStorage
@@ -52,7 +53,13 @@ def _same_memory(name: str, source: Tensor, dtype: np.dtype[Any]) -> Tensor:
 
 
 def _become(made: Tensor, view: Tensor) -> None:
-    """Give a tensor that has nothing yet the memory and the history of a view."""
+    """Give a tensor that has nothing yet the memory, the history and the tangents of a view."""
+    if isinstance(view, Dual):
+        if type(made) is not Tensor:
+            raise RuntimeError(f"{type(made).__name__}(): a tensor with a tangent cannot be of it")
+        made.__class__ = Dual
+        made._dual_parts = view._dual_parts
+        return
     for name in ("array", "alias", "grad_node", "_view_base", "_view_kind"):
         if hasattr(view, name):
             setattr(made, name, getattr(view, name))

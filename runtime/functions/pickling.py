@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.accumulate_grad import AccumulateGrad
 from ..core.tensor import Tensor, new_tensor
+from ..forward_ad.dual import without_tangents
 
 Span: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int, tuple[int, ...]]
 """The shape, dtype, offset and strides of an array in the memory of another."""
@@ -41,7 +42,11 @@ class PicklingMethods:
 
 
 def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...], Any]:
-    """Return what builds a leaf of the same values, its arguments, and the tensor's attributes."""
+    """Return what builds a leaf of the same values, its arguments, and the tensor's attributes.
+
+    A tangent is left out, as in PyTorch.
+    """
+    tensor = without_tangents(tensor)
     is_parameter = getattr(tensor, "_is_parameter", False)
     grad = tensor.grad if tensor.is_leaf and not is_parameter else None  # as in PyTorch
     memory, span = _memory_of(tensor.array)

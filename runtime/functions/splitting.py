@@ -16,7 +16,7 @@ from ..dispatch.numbers_given import flag_given
 from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
 from ..dtypes.promotion import LAST_INTEGER, type_name
-from ..dtypes.whole_numbers import whole_number
+from ..dtypes.whole_numbers import as_whole, whole_number
 from ..inplace.keywords import accepts_numpy_names, accepts_out
 from .composites import tensor_split
 from .creation import size_of
@@ -191,18 +191,19 @@ def _split(
             f"torch.{name} requires a tensor with at least {fewest} dimension, but got a tensor "
             f"with {input.ndim} dimensions!"
         )
-    if not isinstance(given, int | list | tuple):
+    parts = given if isinstance(given, list | tuple) else as_whole(given)
+    if parts is None:
         raise TypeError(
             f"{name}(): a number of parts or a list of positions is expected, not "
             f"{type(given).__name__}"
         )
     length = input.shape[dim]
-    if isinstance(given, int) and (given < 1 or length % given):
+    if isinstance(parts, int) and (parts < 1 or length % parts):
         raise RuntimeError(
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
-            f"{length} is not divisible by the split_size {given}!"
+            f"{length} is not divisible by the split_size {parts}!"
         )
-    return tensor_split(input, given, dim)
+    return tensor_split(input, parts, dim)
 
 
 @accepts_numpy_names

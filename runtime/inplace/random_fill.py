@@ -11,6 +11,7 @@ from ..core.captured import is_any
 from ..core.random_draws import integers_between, largest_exact, normal_numbers, uniform_between
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
+from ..dispatch.numbers_given import real_given
 from ..dtypes.promotion import type_name
 from .fill_copy import overwrite
 from .in_transforms import refuse_captured
@@ -114,7 +115,7 @@ def random_(
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Write 1 with a probability, a number or a tensor that broadcasts, and 0 otherwise."""
     _refuse(self, "bernoulli_", "c")
-    chances = p.array if isinstance(p, Tensor) else np.asarray(p)
+    chances = p.array if isinstance(p, Tensor) else np.asarray(real_given("bernoulli_", "p", p))
     if is_any(~((chances >= 0) & (chances <= 1))):  # nan, too
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     return _drawn(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import inf, prod
@@ -10,7 +9,7 @@ from typing import Any
 
 from ...core.tensor import Tensor, normalize_dim
 from ...dispatch.registry import ops
-from ...dtypes.whole_numbers import dim_numbers, whole_numbers
+from ...dtypes.whole_numbers import dim_numbers, whole_number
 from ...inplace.keywords import accepts_numpy_names, accepts_out
 from ..creation import eye
 
@@ -111,7 +110,7 @@ def norm(
                 f"{A.ndim}D."
             )
         dim = tuple(range(A.ndim))
-    dims = tuple(whole_numbers(dim))
+    dims = dim_numbers(dim)
     if len(dims) == 2 or isinstance(ord, str):  # which one dimension does not do for
         return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
     return vector_norm(A, ord, dims, keepdim, dtype=dtype)
@@ -120,12 +119,7 @@ def norm(
 @accepts_out
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The `n`-th power of square matrices, by repeated squaring; of the inverse if `n` < 0."""
-    try:
-        n = operator.index(n)
-    except TypeError:
-        raise TypeError(
-            f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
-        ) from None
+    n = whole_number("linalg_matrix_power", "n", n)
     if A.ndim < 2 or A.shape[-2] != A.shape[-1]:
         raise RuntimeError("linalg.matrix_power: A must be batches of square matrices")
     if n == 0:

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...dispatch.named_results import Result
 from ...dispatch.registry import ops
-from ...dtypes.whole_numbers import whole_numbers
+from ...dtypes.whole_numbers import dim_numbers
 from ...inplace.keywords import accepts_out
 from .linalg import matrix_norm
 from .reflectors import geqrf, orgqr, ormqr
@@ -114,7 +114,7 @@ def nuclear_norm(
 @accepts_out
 def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
     """Return the root of the sum of squares over at most two dimensions."""
-    dims = tuple(whole_numbers(dim))
+    dims = dim_numbers(dim)
     if len(dims) > 2:
         raise RuntimeError(
             f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead."

@@ -6,13 +6,14 @@ as in PyTorch: generalized cosine windows, Bartlett's triangle and Kaiser's wind
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...core.tensor import Tensor
+from ...dispatch.numbers_given import flag_given, real_given
+from ...dtypes.whole_numbers import whole_number
 from ..creation import float_dtype, leaf
 from ..creation_options import PLACE, creates
 
@@ -28,13 +29,8 @@ def _window(
     at: Callable[[Array, int], Array],
 ) -> Tensor:
     """Compute a window in float64; `at` has its values at positions, given the last of them."""
-    try:
-        length = operator.index(length)
-    except TypeError:
-        raise TypeError(
-            f"{name}(): argument 'window_length' (position 1) must be int, not "
-            f"{type(length).__name__}"
-        ) from None
+    length = whole_number(name, "window_length", length)
+    periodic = flag_given(name, "periodic", periodic)
     chosen = float_dtype(dtype)
     if chosen.kind != "f":
         raise RuntimeError(f"{name} expects floating point dtypes, got: {chosen}")
@@ -94,7 +90,8 @@ def hamming_window(
     requires_grad: bool = False,
 ) -> Tensor:
     """Hamming's window: `alpha - beta * cos(2 pi n / N)`."""
-    values = cosines(alpha, beta)
+    factors = (real_given("hamming_window", n, v) for n, v in (("alpha", alpha), ("beta", beta)))
+    values = cosines(*factors)
     return _window("hamming_window", window_length, periodic, dtype, requires_grad, values)
 
 
@@ -125,5 +122,5 @@ def kaiser_window(
     requires_grad: bool = False,
 ) -> Tensor:
     """Kaiser's window: `i0(beta * sqrt(1 - (2 n / N - 1)**2)) / i0(beta)`."""
-    values = bessel(beta)
+    values = bessel(real_given("kaiser_window", "beta", beta))
     return _window("kaiser_window", window_length, periodic, dtype, requires_grad, values)

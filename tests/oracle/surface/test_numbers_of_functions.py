@@ -55,6 +55,19 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "istft normalized": lambda g, v: g.istft(_transform(g), 2, 1, window=g.ones(2), normalized=v),
     "tril_indices": lambda g, v: g.tril_indices(v, 2),
     "scalar_tensor": lambda g, v: g.scalar_tensor(v),
+    "full": lambda g, v: g.full((2,), v, dtype=g.float32),
+    "full_like": lambda g, v: g.full_like(_signal(g), v),
+    "eye": lambda g, v: g.eye(v),
+    "hann_window": lambda g, v: g.hann_window(v),
+    "hann_window periodic": lambda g, v: g.hann_window(3, v),
+    "fftfreq": lambda g, v: g.fft.fftfreq(v),
+    "fftfreq d": lambda g, v: g.fft.fftfreq(3, v),
+    "fftshift dim": lambda g, v: g.fft.fftshift(g.ones(1, 2, 3), v),
+    "movedim": lambda g, v: g.movedim(g.ones(1, 2, 3), v, 0),
+    "matrix_power": lambda g, v: g.linalg.matrix_power(g.eye(2), v),
+    "hsplit": lambda g, v: g.hsplit(_signal(g), v),
+    "randint": lambda g, v: g.randint(v, (3,)) * 0,
+    "randperm": lambda g, v: g.randperm(v) * 0,
     "fill_diagonal_": lambda g, v: g.ones(2, 2).fill_diagonal_(v),
 }
 
@@ -63,6 +76,11 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("given", GIVEN.values(), ids=GIVEN)
 def test_same_kinds_of_numbers(torch: Any, call: Any, given: Any) -> None:
     assert_same(lambda g: call(g, given(g)), torch)
+
+
+@pytest.mark.parametrize("given", [True, 1j, 2.5, None, "a"])
+def test_probabilities(torch: Any, given: Any) -> None:
+    assert_same(lambda g: _signal(g).bernoulli_(given) * 0, torch)
 
 
 def test_bases_and_spacings(torch: Any) -> None:

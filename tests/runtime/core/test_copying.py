@@ -8,6 +8,7 @@ import pytest
 
 import gradspec as gs
 from gradspec import nn
+from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 COPIES = [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]
 
@@ -110,3 +111,13 @@ def test_memory_of_others_is_copied():
     whole, part = copy.deepcopy([shared, shared[1:]])
     assert (whole.tolist(), part.tolist()) == ([0.0, 1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
     assert not np.shares_memory(part.array, array)
+
+
+@pytest.mark.parametrize("duplicate", [*COPIES, copy.copy])
+def test_a_tangent_is_left_out(duplicate):
+    with dual_level():
+        dual = make_dual(gs.tensor([1.0, 2.0]), gs.ones(2))
+        copied = duplicate(dual)
+        assert unpack_dual(copied).tangent is None
+        assert copied.tolist() == [1.0, 2.0]
+        assert unpack_dual(dual).tangent.tolist() == [1.0, 1.0]

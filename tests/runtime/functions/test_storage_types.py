@@ -21,6 +21,11 @@ def test_tensor_lies_on_the_storage_it_is_made_of() -> None:
     assert tensor.tolist() == [5.0, 2.0]
 
 
+def test_a_tensor_made_of_another_keeps_its_tangent() -> None:
+    found = gs.func.jacfwd(lambda x: gs.Tensor(x) * 2)(gs.ones(2))
+    assert found.tolist() == [[2.0, 0.0], [0.0, 2.0]]
+
+
 def test_kinds_of_storage_differ_in_dtype() -> None:
     storage = gs.zeros(2).storage()
     assert isinstance(storage, gs.FloatStorage)
