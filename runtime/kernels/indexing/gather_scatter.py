@@ -105,7 +105,7 @@ def gather_backward(self: Array, shape: Sequence[int], dim: int, index: Array) -
 
 def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
     """A copy with the elements of `src` added at positions along a dimension."""
-    if _is_empty(self, dim, index):
+    if _is_empty(self, dim, index) and src.dtype == self.dtype:
         return self.copy()
     out = np.atleast_1d(self.copy())
     add_at(out, places_of(self.shape, dim, index), values_for(index, src, self))
@@ -114,12 +114,11 @@ def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
 
 def scatter(self: Array, dim: int, index: Array, src: Any) -> Array:
     """A copy with elements of an array, or with a number, at positions along a dimension."""
-    if _is_empty(self, dim, index):
+    is_number = not isinstance(src, np.ndarray)
+    if _is_empty(self, dim, index) and (is_number or src.dtype == self.dtype):
         return self.copy()
     out = np.atleast_1d(self.copy())
-    value = (
-        values_for(index, src, self) if isinstance(src, np.ndarray) else converted(src, self.dtype)
-    )
+    value = converted(src, self.dtype) if is_number else values_for(index, src, self)
     out[places_of(self.shape, dim, index)] = value
     return out.reshape(self.shape)
 
