@@ -356,3 +356,26 @@ def test_a_number_in_a_tensor_is_an_index(dtype: Any, backend: str) -> None:
     assert run.count_captures() == 1
     with pytest.raises(IndexError, match=r"out of bounds for (axis|dimension) 0 with size 4"):
         run(x, gs.tensor(4, dtype=dtype))
+
+
+class WrongSlope(gs.autograd.Function):
+    """A sine whose gradient is off by a factor."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x.sin()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return 1.01 * grad * x.cos()
+
+
+def test_gradcheck_runs_the_program() -> None:
+    x = gs.randn(2, 3, dtype=gs.float64, requires_grad=True)
+    run = compiled(lambda x: x.sin() * x)
+    assert gs.autograd.gradcheck(run, (x,))
+    assert run.count_captures() in (1, 2)  # with the gradient, and without
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        gs.autograd.gradcheck(compiled(lambda x: WrongSlope.apply(x) * x), (x,))
