@@ -228,17 +228,15 @@ class CompiledFunction:
         tensors += _outside(sources, leaves)
         states = [(optimizer, _state_of(optimizer)) for optimizer in sources.optimizers]
 
-        where = place_of(self.function)
-
         def call(recorders: Sequence[Any]) -> Any:
             by_id = {id(a): r for a, r in zip(arrays, recorders, strict=True)}
             given = map_leaves(lambda leaf: by_id.get(id(leaf), leaf), [list(args), kwargs])
-            before, kept = outline(given), leaves_of(given)
+            before = outline(given)
+            kept = leaves_of(given)  # alive while outlines, which have their ids, are compared
             returned = self.function(*given[0], **given[1])
             if outline(given) != before:
-                raise CaptureError(
-                    CHANGED.format(where, "a list, dict or dataclass that is an argument")
-                )
+                what = "a list, dict or dataclass that is an argument"
+                raise CaptureError(CHANGED.format(place_of(self.function), what))
             del kept
             check_result(returned, sources)
             return returned
@@ -256,12 +254,13 @@ class CompiledFunction:
         if error is not None:
             raise error
         if changed is not None:
-            raise CaptureError(CHANGED.format(where, changed))
+            raise CaptureError(CHANGED.format(place_of(self.function), changed))
         drawn = sources.drawn()
         if drawn is not None:
             raise CaptureError(
-                f"gs.compile: {where}the function draws random numbers of {drawn}, which would be "
-                "the same ones at every call. Draw with gs.rand, gs.randn and the like"
+                f"gs.compile: {place_of(self.function)}the function draws random numbers of "
+                f"{drawn}, which would be the same ones at every call. "
+                "Draw with gs.rand, gs.randn and the like"
             )
         return found
 

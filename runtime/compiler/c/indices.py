@@ -110,26 +110,27 @@ def _rows(
     shape: Sequence[int], dim: int, numbers: Any, message: str = "", from_end: bool = False
 ) -> _Places | None:
     """Return the places of whole slices along a dimension."""
-    if not shape or not isinstance(numbers, Value) or not _are_positions(numbers):
+    if not shape or not _are_positions(numbers):
         return None
-    dim %= len(shape)
-    return _Places(
-        *(numbers, prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :]), False),
-        *(message or "Iindex out of range in self", from_end),
-    )
+    message = message or "Iindex out of range in self"
+    return _Places(numbers, *_around(shape, dim), each=False, message=message, from_end=from_end)
 
 
 def _elements(shape: Sequence[int], dim: int, numbers: Any) -> _Places | None:
     """Return the places of elements along a dimension, of as many as there are in the others."""
-    if not shape or not isinstance(numbers, Value) or not _are_positions(numbers):
+    if not shape or not _are_positions(numbers) or len(numbers.shape) != len(shape):
         return None
     dim %= len(shape)
-    if len(numbers.shape) != len(shape):
-        return None
     if any(a != b for d, (a, b) in enumerate(zip(shape, numbers.shape, strict=True)) if d != dim):
         return None
     message = f"Rindex is out of bounds for dimension {dim} with size {shape[dim]}"
-    return _Places(*(numbers, prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :]), True, message))
+    return _Places(numbers, *_around(shape, dim), each=True, message=message)
+
+
+def _around(shape: Sequence[int], dim: int) -> tuple[int, int, int]:
+    """Return how many elements there are before a dimension, along it, and after it."""
+    dim %= len(shape)
+    return prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :])
 
 
 def _of_list(shape: Sequence[int], indices: Sequence[Any]) -> _Places | None:
@@ -213,8 +214,8 @@ RULES: Final[dict[str, Callable[[Step], list[Operation] | None]]] = {
 }
 
 
-def _are_positions(numbers: Value) -> bool:
-    return numbers.dtype in _POSITIONS and _in_rows(numbers)
+def _are_positions(numbers: Any) -> bool:
+    return _in_rows(numbers) and numbers.dtype in _POSITIONS
 
 
 def _in_rows(*arrays: Any) -> bool:

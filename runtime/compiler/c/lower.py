@@ -448,7 +448,8 @@ _ARRAY: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
 }
 
 
-def _apply(rule: Callable[[Step], Lowered], lowering: Lowering, step: Step) -> Lowered:
+def _by_positions(_: Lowering, step: Step, rule: Callable[[Step], Lowered]) -> Lowered:
+    """Lower a step by a rule of `indices`, which reads arguments by position alone."""
     return None if step.kwargs else rule(step)
 
 
@@ -460,7 +461,7 @@ _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "gaussian": Lowering._gaussian,
     "tril": lambda _, step: triangles.part(step, lower=True),
     "triu": lambda _, step: triangles.part(step, lower=False),
-    **{name: partial(_apply, rule) for name, rule in indices.RULES.items()},
+    **{name: partial(_by_positions, rule=rule) for name, rule in indices.RULES.items()},
 }
 _OF_SEVERAL: Final = frozenset({"kernels.cholesky_ex"})
 """Those with several results."""

@@ -122,3 +122,14 @@ def test_gradients_of_complex_results_and_modules_in_plain_dicts(torch: Any) -> 
     assert_same(lambda lib: lib.func.grad(lambda x: (x * 1j).sum())(lib.ones(2)), torch)
     assert_same(lambda lib: lib.func.grad(lambda z: (z * z).abs().sum())(lib.ones(2) + 1j), torch)
     assert_same(lambda lib: lib.nn.Sequential({"a": lib.nn.ReLU()}), torch)
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+def test_an_empty_index_takes_values_of_the_same_dtype(torch: Any, name: str, dtype: str) -> None:
+    def behaviour(library: Any) -> Any:
+        index = library.zeros(0, 2, dtype=library.int64)
+        values = library.ones(2, 2, dtype=getattr(library, dtype))
+        return getattr(library.zeros(2, 2), name)(0, index, values)
+
+    assert_same(behaviour, torch)
