@@ -33,6 +33,7 @@ from .prove.report.verdict import OpVerdict
 from .spec.load import load_table
 from .spec.model import OpSpec, Table
 from .spec.own_kernels import MODULE, OwnKernels, read_own_kernels
+from .spec.pointwise import with_pointwise
 from .target import NUMPY, Target, builtin_spec, plain
 from .targets.frameworks import framework
 from .targets.installed import too_old
@@ -156,7 +157,7 @@ def _planned(target: Target, unwritten: Mapping[str, lock.Entry]) -> Plan:
     recorded |= lock.read(target.lock) if target.lock else {}
     base, kernels = ops.base, ops.kernels
     remembered = {**_remembered(ops, unwritten), **_remembered(ops, recorded)}
-    table = auto.fill_in(ops.table, ops.everything, remembered)
+    table = with_pointwise(auto.fill_in(ops.table, ops.everything, remembered), base)
     builder = PackageBuilder(
         table,
         target.staged_as,

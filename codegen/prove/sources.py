@@ -129,6 +129,7 @@ def examples_of(spec: OpSpec) -> str:
             [(condition.text, reason) for condition, reason in spec.unproved],
             spec.batch.text if spec.batch else "",
             spec.complex,
+            spec.is_pointwise,
             spec.proof,
             spec.forward.text if spec.kernel and spec.forward else "",
             spec.output_differentiability,

@@ -295,6 +295,8 @@ class OpSpec:
     helpers: tuple[OpSpec, ...] = ()
     """The ops that its formulas call as parts of them, directly or through each other: private
     ones, and in a spec of one's own all of it."""
+    is_pointwise: bool = False
+    """Every element is computed from those at its place alone, by the rules, too (`pointwise`)."""
     copy_doc: str = ""
     """Name of the op that copies the elements of this view, `permute_copy`; empty for none."""
     node: str = ""

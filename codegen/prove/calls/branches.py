@@ -176,8 +176,6 @@ class Branches:
 
         One that is excused, as its rules may raise there, was not compared: it shows little.
         """
-        if not self.conditions:
-            return False
         before = sum(len(condition.answers) for condition in self.conditions)
         shows_little = is_excused or _is_of_nothing(values, outputs)
         self._kind = "of_nothing" if shows_little else "answers"

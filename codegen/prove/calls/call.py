@@ -33,6 +33,10 @@ seems wrong is looked at again with a sixteenth of it: steep slopes and stairs d
 ROUNDINGS = 2.0**-46
 """A step of a few roundings."""
 
+_SIZES = np.arange(32, 129) / 64
+_SIGNED = np.concatenate([_SIZES, -_SIZES])
+"""Weights and elements of directions: few binary digits, so that products of them are exact."""
+
 MOST_BY_ELEMENT = 6
 """Number of elements of an argument that are moved alone."""
 
@@ -123,11 +127,15 @@ class CallWithNumbers:
 
     def random(self, like: Array) -> Array:
         """Numbers of unlike sizes, for weights and directions."""
-        sizes = self.rng.integers(32, 129, like.shape) / 64
-        real = np.asarray(np.where(self.rng.integers(0, 2, like.shape), sizes, -sizes))
+        real = self._drawn(_SIGNED, like)
         if like.dtype.kind != "c":
             return real
-        return np.asarray(real + 1j * self.rng.integers(32, 129, like.shape) / 64)
+        return np.asarray(real + 1j * self._drawn(_SIZES, like))
+
+    def _drawn(self, numbers: Array, like: Array) -> Array:
+        """Some of the numbers at random; integers that the generator draws take thrice as long."""
+        places = self.rng.random(like.shape) * len(numbers)
+        return np.asarray(numbers[np.asarray(places, np.intp)])
 
     def _call(self, requiring: list[Leaf], moved: Lines | None = None) -> dict[str, Any]:
         from gradspec.core.tensor import wrap

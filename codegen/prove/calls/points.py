@@ -83,7 +83,7 @@ def _draw(shape: tuple[int, ...], bounds: tuple[float, float], rng: np.random.Ge
         elif np.isfinite(high):
             numbers = high - numbers
         else:
-            numbers = numbers * rng.choice((-1.0, 1.0), shape)
+            numbers = np.where(rng.random(shape) < 0.5, -numbers, numbers)
     return np.asarray(np.round(numbers * 2**20) / 2**20)
 
 

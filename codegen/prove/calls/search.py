@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.walk import measure
 from ...spec.model import Example, OpSpec
 from ...spec.structure import unmet
 from ...spec.vocabulary import FACTORIZATIONS
@@ -24,9 +23,26 @@ from ..inputs.domain import is_at_gap, is_inside
 from ..inputs.smallest_call import smallest_call
 from ..inputs.unproved import is_unproved
 from ..numeric.limits import Place, check_third_order
-from ..symbolic.special_values import formulas
 from .allowed import allowed_calls
 from .branches import Branches, Path
+from .budget import (
+    FARTHER_FOR_HELPERS,
+    FEWEST_SPECIAL,
+    MOST_CALLS,
+    MOST_EXCLUDED,
+    MOST_FARTHER,
+    MOST_OF_OTHERS,
+    MOST_OF_THIRD_ORDER,
+    MOST_ON_PATHS,
+    MOST_PATHS,
+    MOST_SPECIAL,
+    MOST_SPECIAL_OF_ELEMENTS,
+    MOST_STRUCTURES,
+    MOST_TOGETHER,
+    MOST_TURNED,
+    MOST_USUAL,
+    most_calls,
+)
 from .call import STEP, NoCall, NoSlope, float_leaves
 from .cut_off import CutOff
 from .every_size import calls_of_every_size, long_calls
@@ -59,49 +75,6 @@ from .structures import (
     with_unlike_extents,
 )
 from .together import Together
-
-MOST_STRUCTURES = 120
-MOST_SPECIAL = 8
-MOST_OF_OTHERS = 3
-"""Number of special points of a call that differs from an example in a flag or a number."""
-
-FEWEST_SPECIAL = 24
-"""Least number of special points of each call that takes conditions in a new way."""
-
-MOST_PATHS = 16
-"""Number of ways through the conditions whose calls are tried everywhere: at special points, and
-with complex numbers. What is wrong in one branch need not be seen in another."""
-
-MOST_ON_PATHS = 120
-"""Number of calls with other flags and numbers, and of special points, for all of these ways."""
-
-MOST_TURNED = 60
-"""The most calls that are judged of the one whose extents are turned round."""
-
-MOST_USUAL = 0.7
-"""The part of the calls that are judged at usual points; the others are left for special ones."""
-
-MOST_TOGETHER = 48
-"""Number of calls that take conditions together in a new way, judged beside all others."""
-
-MOST_EXCLUDED = 4
-"""Number of calls that `requires` excludes of which calls are made that it allows."""
-
-MOST_FARTHER = 2000
-"""Number of calls that are tried to take a condition the other way."""
-
-MOST_OF_THIRD_ORDER = 8
-"""Calls with flags, numbers and texts of their own at which third derivatives are compared."""
-
-MOST_CALLS = 800
-"""Number of calls of an op that are judged; those that tell most come first."""
-
-FEWEST_CALLS = 150
-"""Number that is judged even where the formulas are long."""
-
-NODES = 60_000
-"""Nodes of formulas, times the calls that are judged: counted, so that every machine and every
-run goes through the same calls."""
 
 
 class WrongCall(Exception):
@@ -216,7 +189,7 @@ class _Search:
             accepted.append(args)
             if self._is_new_path(args):
                 continue
-            if number < MOST_SPECIAL:
+            if number < (MOST_SPECIAL_OF_ELEMENTS if self.spec.is_pointwise else MOST_SPECIAL):
                 few.append((args, None))
             elif _shapes(self.spec, args) in known:  # another flag or number
                 few.append((args, MOST_OF_OTHERS))
@@ -364,15 +337,18 @@ class _Search:
         if not self.branches.missing():
             return is_any
         self._special_on_paths()
-        for args in self._as_required(farther(self.spec, self.examples, MOST_FARTHER)):
+        found = self._as_required(farther(self.spec, self.examples, MOST_FARTHER))
+        for number, args in enumerate(found):
             for values in self._drawn(args, 1):
                 if self._takes_another_way(values):
                     if self.look_at(values, True):
                         is_any = True
                         self.known.add(args, self.path)
                     self._look_everywhere(args, FEWEST_SPECIAL)
-            if not self.branches.missing():
+            if not (missing := self.branches.missing()):
                 return is_any
+            if number > FARTHER_FOR_HELPERS and all(each.is_of_helper for each in missing):
+                break
         return self._allowed() or is_any
 
     def _allowed(self) -> bool:
@@ -467,6 +443,8 @@ class _Search:
     def _note(self, judge: Judge, is_excused: bool = False) -> bool:
         if not judge.outputs:
             return self.branches.note_refused(judge.values)
+        if not self.branches.conditions:
+            return False
         tangents = {leaf: judge.line(leaf) for leaf in judge.leaves}
         known = judge.values, judge.outputs, judge.weights
         return self.branches.note(*known, tangents, is_excused)
@@ -551,12 +529,6 @@ class _Search:
         with np.errstate(all="ignore"):
             self.cut_off.check(self.branches.names(*known))
             check_other_data(judge)
-
-
-def most_calls(spec: OpSpec) -> int:
-    """The number of calls of an op to judge: fewer where its formulas are long."""
-    nodes = sum(measure(block)[0] for block in formulas(spec))
-    return max(FEWEST_CALLS, min(MOST_CALLS, NODES // max(nodes, 1)))
 
 
 def _attributes(spec: OpSpec, args: dict[str, Any]) -> str:
