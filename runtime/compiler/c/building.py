@@ -51,18 +51,19 @@ def source_of(program: Program) -> str:
 
 
 def _form(source: Source, program: Program) -> Form:
-    memory = source.memory
+    unit = source.unit
+    memory = unit.memory
     return Form(
         1 + len(memory.slots),
         memory.arena_size,
-        source.work >= LETS_RUN_FROM,
+        unit.work >= LETS_RUN_FROM,
         source.narrows_blas,
         source.calls_blas,
         tuple(_layout(value, memory) for value in program.inputs),
         tuple(_fresh(value, memory) for value in memory.fresh),
-        tuple(_layout(value, memory) for value in source.outputs),
+        tuple(_layout(value, memory) for value in unit.outputs),
         tuple(_stage(stage, memory) for stage in source.stages),
-        tuple((memory.slots[value], array) for value, array in source.constants),
+        tuple((memory.slots[value], array) for value, array in unit.constants.items()),
     )
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 from math import prod
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..program import Value
 from .layout import Access, Dims, refine, spread
@@ -29,6 +30,36 @@ WINDOWS: Final = 4
 """Least ratio of the elements of a convolution's windows to those that they are read from."""
 MAX_OPERATIONS: Final = 600
 """In one nest: a compiler needs more than linear time."""
+
+
+class Why(Enum):
+    """Reasons for which an operation is not put into a part; `Refusal.value` is their `{0}`."""
+
+    POINTS = "other points"
+    ROWS = "rows of another length"
+    WHOLE = "needs all of {0}, which is complete after the last row only"
+    ELSEWHERE = "reads {0} at other points than those at which it is made"
+    PIECES = "reads {0}, of which pieces are made there"
+    AGAIN = "{0} is written there already"
+    ORDER = "overwrites {0}, which is read there at other points, or later"
+    LARGE = "there are as many operations as a compiler takes in reasonable time"
+    CALL = "a call, which nothing joins"
+    READS = "reads {0}, which is made after that"
+    OVERWRITES = "overwrites {0}, which is written or read after that"
+    LAID_OUT = "lays out {0} for the part that reads it, next to which it is made"
+
+
+class Refusal(NamedTuple):
+    """Why an operation is not put into a part, and the value that is in the way."""
+
+    why: Why
+    value: Value | None = None
+
+
+_POINTS: Final = Refusal(Why.POINTS)
+_ROWS: Final = Refusal(Why.ROWS)
+_LARGE: Final = Refusal(Why.LARGE)
+_CALL: Final = Refusal(Why.CALL)
 
 
 @dataclass
@@ -82,28 +113,35 @@ class Nest:
             count -= 1
         return count
 
-    def add(self, operation: Operation) -> bool:
-        """Take in an operation if it fits."""
+    def add(self, operation: Map | Reduce) -> Refusal | None:
+        """Take in an operation if it fits; else return why it does not."""
         if len(self.placed) >= MAX_OPERATIONS:
-            return False
-        if isinstance(operation, Map):
-            return self._add_full(operation) or self._add_row(operation)
-        return isinstance(operation, Reduce) and self._add_reduction(operation)
+            return _LARGE
+        if isinstance(operation, Reduce):
+            return self._add_reduction(operation)
+        refusal = self._add_full(operation)
+        if refusal is None or self.inner is None:
+            return refusal
+        other = self._add_row(operation)
+        return other and (other if refusal is _POINTS else refusal)
 
-    def _take(self, operation: Map | Reduce, level: str, phase: int, dims: Dims) -> bool:
+    def _take(self, operation: Map | Reduce, level: str, phase: int, dims: Dims) -> None:
         self.dims = dims
         placed = Placed(operation, level, phase)
         self.placed.append(placed)
         self.makers[operation.out] = placed
-        return True
 
-    def _add_full(self, operation: Map) -> bool:
+    def _add_full(self, operation: Map) -> Refusal | None:
         dims = refine(self.dims, operation.dims)
-        if dims is None or not self._may_write(operation):
-            return False
+        if dims is None:
+            return _POINTS
+        if not self._may_write(operation):
+            return Refusal(Why.AGAIN, operation.out)
         phase = self._phase(operation.operands, operation.dims, dims)
-        if phase is None or not self._reads_before(operation, dims, phase):
-            return False
+        if isinstance(phase, Refusal):
+            return phase
+        if not self._reads_before(operation, dims, phase):
+            return Refusal(Why.ORDER, operation.out)
         return self._take(operation, FULL, phase, dims)
 
     def _may_write(self, operation: Map) -> bool:
@@ -127,8 +165,8 @@ class Nest:
                     return False
         return True
 
-    def _phase(self, operands: Iterable[Operand], own: Dims, dims: Dims) -> int | None:
-        """Return the first phase in which operands are known at each point; None if never."""
+    def _phase(self, operands: Iterable[Operand], own: Dims, dims: Dims) -> int | Refusal:
+        """Return the first phase in which operands are known at each point, or which never is."""
         phase = 0
         for operand in operands:
             read = operand.access
@@ -139,15 +177,17 @@ class Nest:
             strides = spread(own, read.strides, dims)
             if maker.level == FULL:
                 here = spread(made.dims, made.target.strides, dims)
-                if read.offset or strides != here or is_partial(made):
-                    return None
+                if is_partial(made):
+                    return Refusal(Why.PIECES, read.root)
+                if read.offset or strides != here:
+                    return Refusal(Why.ELSEWHERE, read.root)
                 phase = max(phase, maker.phase)
             elif maker.level == ROW:
                 if read.offset or strides != self._row_strides(made, dims):
-                    return None
+                    return Refusal(Why.ELSEWHERE, read.root)
                 phase = max(phase, maker.phase + 1)
             else:
-                return None
+                return Refusal(Why.WHOLE, read.root)
         return phase
 
     def _row_strides(self, made: Map | Reduce, dims: Dims) -> Dims:
@@ -163,13 +203,13 @@ class Nest:
             count -= 1
         return dims[:count]
 
-    def _add_row(self, operation: Map) -> bool:
-        if self.inner is None or operation.out in self.makers:
-            return False
+    def _add_row(self, operation: Map) -> Refusal | None:
+        if operation.out in self.makers:
+            return Refusal(Why.AGAIN, operation.out)
         count = self.rows
         finer = refine(self.dims[:count], operation.dims)
         if finer is None:
-            return False
+            return _POINTS
         dims = finer + self.dims[count:]
         phase = -1
         for operand in operation.operands:
@@ -177,28 +217,34 @@ class Nest:
             maker = None if read is None else self.makers.get(read.root)
             if read is None or maker is None:
                 continue
-            if maker.level != ROW or read.offset or is_partial(maker.operation):
-                return False
+            if maker.level in (COLUMN, BLOCK):
+                return Refusal(Why.WHOLE, read.root)
+            if is_partial(maker.operation):
+                return Refusal(Why.PIECES, read.root)
+            if maker.level != ROW or read.offset:
+                return Refusal(Why.ELSEWHERE, read.root)
             here = self._row_strides(maker.operation, dims)[: len(finer)]
             if spread(operation.dims, read.strides, finer) != here:
-                return False
+                return Refusal(Why.ELSEWHERE, read.root)
             phase = max(phase, maker.phase)
         return self._take(operation, ROW, phase, dims)
 
-    def _add_reduction(self, operation: Reduce) -> bool:
+    def _add_reduction(self, operation: Reduce) -> Refusal | None:
         dims = refine(self.dims, operation.dims)
-        if dims is None or operation.out in self.makers:
-            return False
+        if dims is None:
+            return _POINTS
+        if operation.out in self.makers:
+            return Refusal(Why.AGAIN, operation.out)
         inner = 1
         for length, gone in zip(reversed(operation.dims), reversed(operation.reduced), strict=True):
             if not gone:
                 break
             inner *= length
         if inner > 1 and self.inner not in (None, inner):
-            return False
+            return _ROWS
         phase = self._phase([operation.operand], operation.dims, dims)
-        if phase is None:
-            return False
+        if isinstance(phase, Refusal):
+            return phase
         if inner == 1:
             return self._take(operation, COLUMN, phase, dims)
         self.inner = inner
@@ -213,11 +259,24 @@ def is_partial(operation: Map | Reduce) -> bool:
     return isinstance(operation, Map) and operation.is_region
 
 
+class Opening(NamedTuple):
+    """Why a part was begun: what kept its first operation from the parts before it."""
+
+    first: int
+    """The first part into which it could have been put at all."""
+    waits: Refusal | None
+    """What it waits for, so that it comes after the parts before `first`."""
+    refusals: list[Refusal]
+    """Why it was not put into the others, in order."""
+
+
 @dataclass
 class Schedule:
     """Nests and calls in the order in which they run."""
 
     parts: list[Nest | Call | LoopCall | PythonCall] = field(default_factory=list)
+    openings: list[Opening | None] = field(default_factory=list)
+    """For each part the reasons for which it is one; None for calls, which are parts by nature."""
     ready: dict[Value, int] = field(default_factory=dict)
     """The last part that makes a value, or some of it."""
     read_by: dict[Value, int] = field(default_factory=dict)
@@ -234,34 +293,49 @@ class Schedule:
             self.read_by[read] = max(nr, self.read_by.get(read, 0))
 
     def _place(self, operation: Operation) -> int:
-        if isinstance(operation, Map | Reduce):
-            first = self._first(operation)
-            if _is_laid_out(operation):  # where it is read, so that it does not live for long
-                first = max(first, len(self.parts) - 1)
-            for nr in range(first, len(self.parts)):
-                part = self.parts[nr]
-                if isinstance(part, Nest) and part.add(operation):
-                    return nr
-            nest = Nest(operation.dims)
-            added = nest.add(operation)
-            assert added
-            self.parts.append(nest)
-        else:
+        if not isinstance(operation, Map | Reduce):
             assert isinstance(operation, Call | LoopCall | PythonCall)
-            self.parts.append(operation)
+            return self._open(operation, None)
+        first, waits = self._first(operation)
+        refusals = []
+        for nr in range(first, len(self.parts)):
+            part = self.parts[nr]
+            refusal = part.add(operation) if isinstance(part, Nest) else _CALL
+            if refusal is None:
+                return nr
+            refusals.append(refusal)
+        nest = Nest(operation.dims)
+        refusal = nest.add(operation)
+        assert refusal is None
+        return self._open(nest, Opening(first, waits, refusals))
+
+    def _open(self, part: Nest | Call | LoopCall | PythonCall, opening: Opening | None) -> int:
+        self.parts.append(part)
+        self.openings.append(opening)
         return len(self.parts) - 1
 
-    def _first(self, operation: Map | Reduce) -> int:
+    def _first(self, operation: Map | Reduce) -> tuple[int, Refusal | None]:
         """Return the first part in which the operands are there and the result may be written."""
-        first = max((self.ready.get(read, 0) for read in operation.reads), default=0)
-        maker = self.last_maker.get(operation.out)
-        if maker is not None and not (
+        first, waits = 0, None
+        for read in operation.reads:
+            made = self.ready.get(read, 0)
+            if made > first:
+                first, waits = made, Refusal(Why.READS, read)
+        out = operation.out
+        maker = self.last_maker.get(out)
+        free = 0
+        if maker is None:  # an input that is written to is read before
+            free = self.read_by.get(out, 0)
+        elif not (
             isinstance(maker, Map) and is_partial(maker) and maker.step is operation.step
         ):
-            return max(first, self.ready[operation.out] + 1)
-        if maker is None:  # an input that is written to is read before
-            return max(first, self.read_by.get(operation.out, 0))
-        return first
+            free = self.ready[out] + 1
+        if free > first:
+            first, waits = free, Refusal(Why.OVERWRITES, out)
+        if _is_laid_out(operation) and len(self.parts) - 1 > first:
+            # where it is read, so that it does not live for long
+            first, waits = len(self.parts) - 1, Refusal(Why.LAID_OUT, out)
+        return first, waits
 
 
 def _is_laid_out(operation: Map | Reduce) -> bool:

@@ -36,7 +36,8 @@ class Memory:
     """Values on the stack of the function of that number."""
     rows: dict[Value, int] = field(default_factory=dict)
     """Values that lie in memory for one row at a time, and the elements of that."""
-
+    uses: dict[Value, list[int]] = field(default_factory=dict)
+    """For each value that is made or read, the parts that do, in order; outputs end after all."""
     pieces: set[Value] = field(default_factory=set)
     """Values of which some operation reads or writes a part."""
 
@@ -64,7 +65,7 @@ def planned(
     `held` are the inputs and constants; `functions` has the C function of each part, -1 for Python.
     """
     memory = Memory()
-    uses = _uses(schedule, [*map(root_of, outputs)])
+    uses = memory.uses = _uses(schedule, [*map(root_of, outputs)])
     for value in held:
         memory.slots[value] = len(memory.slots) + 1
     for part in schedule.parts:
@@ -144,7 +145,7 @@ def _allocate(memory: Memory, lifetimes: list[tuple[Value, int, int]]) -> None:
     taken: list[tuple[int, int, int, int]] = []
     for value, first, last in sorted(lifetimes, key=lambda each: -extent(each[0])[1]):
         before, size = extent(value)
-        size = -(-size // ALIGNMENT) * ALIGNMENT
+        size = aligned(size)
         at = 0
         for start, end, since, until in sorted(taken):
             if since <= last and first <= until and start < at + size and at < end:
@@ -152,3 +153,8 @@ def _allocate(memory: Memory, lifetimes: list[tuple[Value, int, int]]) -> None:
         taken.append((at, at + size, first, last))
         memory.arena[value] = at + before
         memory.arena_size = max(memory.arena_size, at + size)
+
+
+def aligned(size: int) -> int:
+    """Return the bytes that are set aside for a size."""
+    return -(-size // ALIGNMENT) * ALIGNMENT

@@ -92,11 +92,7 @@ class Source:
     text: str
     stages: list[str | PythonCall]
     """Names of C functions, and Python calls, in order."""
-    memory: Memory
-    outputs: tuple[Value, ...]
-    constants: list[tuple[Value, Any]]
-    work: float
-    """About how many elements are computed, which tells whether other threads may run."""
+    unit: Unit
     calls_blas: bool
     narrows_blas: bool
     """True if BLAS must start no threads, because those of the program share its products."""
@@ -112,10 +108,7 @@ def written(program: Program) -> Source:
     return Source(
         text.rendered(statistics, shares_products=shares),
         stages,
-        unit.memory,
-        unit.outputs,
-        list(unit.constants.items()),
-        unit.work,
+        unit,
         unit.largest_product > 0,
         unit.largest_product >= NARROW_FROM and shares,
     )

@@ -13,7 +13,7 @@ from .destinations import made_in_place
 from .groups import Nest, Schedule, scheduled
 from .layout import extent, root_of
 from .lower import Lowering, UnsupportedError
-from .memory import ALIGNMENT, Memory, planned
+from .memory import Memory, aligned, planned
 from .operations import Call, LoopCall, Operation, PythonCall
 from .roots import rooted
 
@@ -98,10 +98,10 @@ def _lowered_loop(step: Step) -> tuple[LoopCall, dict[Value, Any]] | None:
     read = {value for each in operations for value in each.reads}
     constants = {value: array for value, array in unit.constants.items() if value in read}
     spares: list[int] = []
-    size = _aligned(unit.memory.arena_size)
+    size = aligned(unit.memory.arena_size)
     for value in unit.outputs[: loop.states]:
         spares.append(size)
-        size += _aligned(extent(value)[1])
+        size += aligned(extent(value)[1])
     name = f"{step.outputs[0].name}_work"
     room = Value(name, (max(size, 1),), np.dtype(np.uint8), (1,))
     inputs = (*states, *rows, *others, *constants)
@@ -112,10 +112,6 @@ def _lowered_loop(step: Step) -> tuple[LoopCall, dict[Value, Any]] | None:
 
 def _operations(part: Nest | Operation) -> list[Operation]:
     return [each.operation for each in part.placed] if isinstance(part, Nest) else [part]
-
-
-def _aligned(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def _function_numbers(schedule: Schedule) -> list[int]:

@@ -208,5 +208,5 @@ def test_windows_live_where_they_are_read(size: int, least: float, most: float) 
     np.testing.assert_allclose(run(x).numpy(), step(x).numpy(), rtol=1e-4)
     program = run.entry_for(x).executable.forward
     windows = 8 * 25 * (size - 4) ** 2 * 4
-    arena = written(rooted(program)).memory.arena_size
+    arena = written(rooted(program)).unit.memory.arena_size
     assert least * windows < arena < most * windows
