@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ..core.lazy import lazy_attributes as _lazy_attributes
 from .control_flow import cond as cond
 from .control_flow import fori_loop as fori_loop
 from .control_flow import scan as scan
@@ -13,10 +16,12 @@ from .entrance import is_dynamo_compiling as is_dynamo_compiling
 from .entrance import is_exporting as is_exporting
 from .entrance import list_backends as list_backends
 from .errors import CaptureError as CaptureError
-from .explanation import Explanation as Explanation
-from .explanation import explain as explain
 from .function import CompiledFunction as CompiledFunction
 from .module import OptimizedModule as OptimizedModule
+
+if TYPE_CHECKING:
+    from .explanation import Explanation as Explanation
+    from .explanation import explain as explain
 
 __all__ = [
     "CaptureError",
@@ -35,3 +40,7 @@ __all__ = [
     "scan",
     "while_loop",
 ]
+
+__getattr__, __dir__ = _lazy_attributes(
+    globals(), {name: (".explanation", name) for name in ("Explanation", "explain")}
+)

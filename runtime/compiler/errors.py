@@ -76,6 +76,9 @@ def package_of(namespace: dict[str, object]) -> str:
 
 
 def _op_of(frame: FrameType) -> str:
+    """Return the op or node that a frame runs; nothing for a part that several nodes share."""
     name = frame.f_code.co_name
+    if name.startswith("array__"):
+        return ""
     node = frame.f_locals.get("node") if name in ("apply", "apply_differentiable") else None
     return name if node is None else type(node).__name__

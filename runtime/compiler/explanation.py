@@ -1,52 +1,67 @@
-"""`explain`: what became of a function: its program, what is saved, the source, where time goes."""
+"""`explain`: what became of a function: its groups, memory, steps, what is saved, the source."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .entrance import compile
 from .executable import Executable
+from .explained import numpy_program
+from .explained.groups import Group, Seen, groups_lines
+from .explained.memory import MemoryPlan
+from .explained.texts import count, heading, step_lines, wrapped
+from .explained.times import Timings, profiled
 from .function import CompiledFunction
 from .module import OptimizedModule
-from .numpy_backend import source_of as numpy_source_of
-from .program import Loop, Program, Step, Value, rewrite
-from .steps import function_of
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Time a step: the least of several runs, in seconds."""
-
-    step: Step
-    seconds: float
+from .program import Program, Value
 
 
 @dataclass(frozen=True)
 class ProgramReport:
-    """One program: as steps, as source, and its times if they were asked for."""
+    """One program: its groups and memory, its steps, its source, and times if they were asked for.
+
+    As text it is its steps.
+    """
 
     name: str
     program: Program
     source: str
-    timings: tuple[Timing, ...] = ()
+    groups: tuple[Group, ...]
+    """The operations that run together, in order."""
+    memory: MemoryPlan
+    """The places of the values."""
+    timings: Timings = ()
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {len(self.program.steps)} steps"]
+        lines = [heading(f"{self.name}: {count(len(self.program.steps), 'step')}")]
         lines += [f"  input {value}" for value in self.program.inputs]
         times = {timing.step: timing.seconds for timing in self.timings}
         for step in self.program.steps:
             took = f"{times[step] * 1e6:9.1f} µs  " if step in times else "  "
-            lines += _lines(step, took)
+            lines += step_lines(step, took)
         lines += [f"  writes {new.name} to {value.name}" for value, new in self.program.writes]
         lines.append(f"  returns {', '.join(value.name for value in self.program.outputs)}")
         return "\n".join(lines)
+
+    @property
+    def summary(self) -> str:
+        """The size of the program, in a line."""
+        steps = count(len(self.program.steps), "step")
+        return f"{self.name}: {steps} in {count(len(self.groups), 'group')}, {self.memory.totals}"
+
+    @property
+    def parts(self) -> str:
+        """The groups and the memory, as text."""
+        groups = "\n".join(groups_lines(self.groups, self.memory))
+        memory = "\n".join(self.memory.lines())
+        return (
+            f"{heading(f'{self.name}, groups')}\n{groups}\n\n"
+            f"{heading(f'{self.name}, memory')}\n{memory}"
+        )
 
 
 @dataclass(frozen=True)
@@ -65,14 +80,27 @@ class Explanation:
         """The bytes of what a call keeps for its backward pass."""
         return sum(value.nbytes for value in self.saved)
 
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of the program of a call; those of its backward pass are in `backward`."""
+        return self.forward.groups
+
+    @property
+    def memory(self) -> MemoryPlan:
+        """The memory of the program of a call; that of its backward pass is in `backward`."""
+        return self.forward.memory
+
     def __str__(self) -> str:
-        parts = [str(self.forward)]
+        reports = [self.forward] if self.backward is None else [self.forward, self.backward]
+        parts = ["\n".join(report.summary for report in reports)]
+        parts += [report.parts for report in reports]
         if self.backward is not None:
-            saved = ", ".join(map(str, self.saved))
-            parts += [f"saved, {self.saved_bytes} bytes: {saved}", str(self.backward)]
-        parts += [f"guards: {', '.join(self.guards)}", self.forward.source]
-        if self.backward is not None:
-            parts.append(self.backward.source)
+            title = heading(f"saved for the backward pass, {count(self.saved_bytes, 'byte')}")
+            parts.append("\n".join((title, *wrapped(map(str, self.saved), end=","))))
+        parts += map(str, reports)
+        title = heading("guards, which are checked before every call")
+        parts.append("\n".join((title, *wrapped(self.guards, end=","))))
+        parts += [f"{heading(f'{report.name}, source')}\n{report.source}" for report in reports]
         return "\n\n".join(parts)
 
     def save_trace(self, path: str | Path) -> None:
@@ -112,112 +140,29 @@ def explain(
     known = isinstance(function, CompiledFunction | OptimizedModule)
     compiled: Any = function if known else compile(function)
     entry = compiled.entry_for(*args, **kwargs)
-    executable = entry.executable
+    executable: Executable | None = entry.executable
     if executable is None:
         raise RuntimeError(f"explain(): there is no program of this call: {entry.reason}")
-    source_of = _source_of(compiled.backend.name)
     gradients = executable.parts.gradients.get(executable.trace.differentiable)
-    times: tuple[tuple[Timing, ...], tuple[Timing, ...]] = (), ()
+    times: tuple[Timings, Timings] = (), ()
     if profile:
-        times = _profiled(executable, gradients, compiled.inputs_of(entry, args, kwargs))
-    forward = _report("forward", executable.forward, source_of, times[0])
+        times = profiled(executable, gradients, compiled.inputs_of(entry, args, kwargs))
+    seen = _seen_by(executable, compiled.backend.name)
+    forward = ProgramReport("forward", executable.forward, *seen(executable.forward), times[0])
     backward = None
     if gradients is not None:
-        backward = _report("backward", gradients, source_of, times[1])
+        backward = ProgramReport("backward", gradients, *seen(gradients), times[1])
     names = tuple(guard.name for guard in entry.sources.guards)
     return Explanation(forward, backward, executable.parts.saved if backward else (), names)
 
 
-def _source_of(backend: str) -> Callable[[Program], str]:
+def _seen_by(executable: Executable, backend: str) -> Callable[[Program], Seen]:
+    """Return what tells how the backend builds a program: NumPy's if there is no C compiler."""
     if backend == "numpy":
-        return numpy_source_of
-    from .c import source_of
+        return numpy_program.seen
+    from .explained import c_program
 
-    return source_of
-
-
-def _report(
-    name: str, program: Program, source_of: Callable[[Program], str], timings: tuple[Timing, ...]
-) -> ProgramReport:
-    return ProgramReport(name, program, source_of(program), timings)
-
-
-RUNS = 5
-"""Runs of a step, of which the shortest counts."""
-
-
-def _profiled(
-    executable: Executable, gradients: Program | None, inputs: Sequence[Any]
-) -> tuple[tuple[Timing, ...], tuple[Timing, ...]]:
-    """Run the steps forward and backward, one by one, and measure each."""
-    forward, found = _timed(executable.forward, inputs)
-    if gradients is None:
-        return forward, ()
-    saved = found[len(executable.trace.program.outputs) :]
-    given = [saved[nr] for nr in executable.parts.taken[executable.trace.differentiable]]
-    cotangents = gradients.inputs[len(given) :]
-    given += [np.ones(value.shape, value.dtype) for value in cotangents]
-    return forward, _timed(gradients, given)[0]
-
-
-def _timed(program: Program, inputs: Sequence[Any]) -> tuple[tuple[Timing, ...], list[Any]]:
-    """Return the times of the steps of a program, and its outputs."""
-    values: dict[Value, Any] = dict(program.constants)
-    values |= zip(program.inputs, inputs, strict=True)
-    timings = []
-    for step in program.steps:
-        args, kwargs = rewrite((step.args, dict(step.kwargs)), values)
-        function = function_of(step.function)
-        generator = args[0] if step.function == "array.draw" else None
-        shortest = float("inf")
-        with np.errstate(all="ignore"):
-            for _ in range(RUNS):
-                state = None if generator is None else generator.get_state()
-                start = time.perf_counter()
-                found = function(*args, **kwargs)
-                shortest = min(shortest, time.perf_counter() - start)
-                if generator is not None:
-                    generator.set_state(state)
-        timings.append(Timing(step, shortest))
-        arrays = found if step.is_tuple else (found,)
-        for value, array in zip(step.outputs, arrays, strict=True):
-            values[value] = np.asarray(array)
-    return tuple(timings), [values[value] for value in program.outputs]
-
-
-def _lines(step: Step, before: str) -> list[str]:
-    """Return a step as text; below a loop is what a round of it does."""
-    outputs = ", ".join(map(str, step.outputs))
-    lines = [f"{before}{outputs} = {_called(step)}  {step.place}".rstrip()]
-    if step.function == "array.loop":
-        body = step.args[0].body
-        within = " " * (len(before) + 2)
-        lines.append(f"{within}from {', '.join(map(str, body.inputs))}")
-        for inner in body.steps:
-            lines += _lines(inner, within)
-        lines.append(f"{within}to {', '.join(value.name for value in body.outputs)}")
-    return lines
-
-
-def _called(step: Step) -> str:
-    """A step as a call, with the names of values."""
-    texts = [_text(arg) for arg in step.args]
-    texts += [f"{name}={_text(value)}" for name, value in step.kwargs.items()]
-    return f"{step.function}({', '.join(texts)})"
-
-
-def _text(structure: Any) -> str:
-    if isinstance(structure, Value):
-        return structure.name
-    if isinstance(structure, Loop):
-        rounds = "while true" if structure.length is None else f"{structure.length} rounds"
-        return f"{rounds} backward" if structure.is_reversed else rounds
-    if isinstance(structure, tuple):
-        return f"({', '.join(map(_text, structure))})"
-    if isinstance(structure, list):
-        return f"[{', '.join(map(_text, structure))}]"
-    if isinstance(structure, Mapping):
-        return f"{{{', '.join(f'{key}: {_text(value)}' for key, value in structure.items())}}}"
-    if isinstance(structure, slice):
-        return ":".join("" if x is None else _text(x) for x in (structure.start, structure.stop))
-    return repr(structure)
+    by_numpy = hasattr(executable.run, "source")
+    if by_numpy and c_program.seen(executable.forward) is not None:
+        return numpy_program.seen
+    return lambda program: c_program.seen(program) or numpy_program.seen(program)

@@ -33,7 +33,10 @@ MAX_OPERATIONS: Final = 600
 
 
 class Why(Enum):
-    """Reasons for which an operation is not put into a part; `Refusal.value` is their `{0}`."""
+    """Reasons for which an operation is not put into a part.
+
+    `{0}` is the value in the way, `{1}` the number of the first part that it could be put into.
+    """
 
     POINTS = "other points"
     ROWS = "rows of another length"
@@ -44,13 +47,13 @@ class Why(Enum):
     ORDER = "overwrites {0}, which is read there at other points, or later"
     LARGE = "there are as many operations as a compiler takes in reasonable time"
     CALL = "a call, which nothing joins"
-    READS = "reads {0}, which is made after that"
-    OVERWRITES = "overwrites {0}, which is written or read after that"
-    LAID_OUT = "lays out {0} for the part that reads it, next to which it is made"
+    READS = "reads {0}, which {1} makes"
+    OVERWRITES = "overwrites {0}, after what makes or reads it before"
+    LAID_OUT = "lays out {0}, next to where it is read"
 
 
 class Refusal(NamedTuple):
-    """Why an operation is not put into a part, and the value that is in the way."""
+    """A reason for which an operation is not put into a part, and the value in the way."""
 
     why: Why
     value: Value | None = None
@@ -142,7 +145,8 @@ class Nest:
             return phase
         if not self._reads_before(operation, dims, phase):
             return Refusal(Why.ORDER, operation.out)
-        return self._take(operation, FULL, phase, dims)
+        self._take(operation, FULL, phase, dims)
+        return None
 
     def _may_write(self, operation: Map) -> bool:
         maker = self.makers.get(operation.out)
@@ -227,7 +231,8 @@ class Nest:
             if spread(operation.dims, read.strides, finer) != here:
                 return Refusal(Why.ELSEWHERE, read.root)
             phase = max(phase, maker.phase)
-        return self._take(operation, ROW, phase, dims)
+        self._take(operation, ROW, phase, dims)
+        return None
 
     def _add_reduction(self, operation: Reduce) -> Refusal | None:
         dims = refine(self.dims, operation.dims)
@@ -246,12 +251,14 @@ class Nest:
         if isinstance(phase, Refusal):
             return phase
         if inner == 1:
-            return self._take(operation, COLUMN, phase, dims)
+            self._take(operation, COLUMN, phase, dims)
+            return None
         self.inner = inner
         whole = inner == prod(
             length for length, gone in zip(operation.dims, operation.reduced, strict=True) if gone
         )
-        return self._take(operation, ROW if whole else BLOCK, phase, dims)
+        self._take(operation, ROW if whole else BLOCK, phase, dims)
+        return None
 
 
 def is_partial(operation: Map | Reduce) -> bool:
@@ -260,14 +267,14 @@ def is_partial(operation: Map | Reduce) -> bool:
 
 
 class Opening(NamedTuple):
-    """Why a part was begun: what kept its first operation from the parts before it."""
+    """Reasons for which a part was begun: what kept its first operation from those before it."""
 
     first: int
     """The first part into which it could have been put at all."""
     waits: Refusal | None
-    """What it waits for, so that it comes after the parts before `first`."""
+    """The reason for which it comes after the parts before `first`."""
     refusals: list[Refusal]
-    """Why it was not put into the others, in order."""
+    """Reasons for which it was not put into the others, in order."""
 
 
 @dataclass
@@ -326,9 +333,7 @@ class Schedule:
         free = 0
         if maker is None:  # an input that is written to is read before
             free = self.read_by.get(out, 0)
-        elif not (
-            isinstance(maker, Map) and is_partial(maker) and maker.step is operation.step
-        ):
+        elif not (isinstance(maker, Map) and is_partial(maker) and maker.step is operation.step):
             free = self.ready[out] + 1
         if free > first:
             first, waits = free, Refusal(Why.OVERWRITES, out)

@@ -108,7 +108,8 @@ class Lowering:
             if found is not None:
                 return found
         made = tuple(value for value in step.outputs if value.base is None)
-        return [PythonCall(step, made[0] if made else _NOTHING, made, step.inputs)]
+        obstacle = next((value for value in values if not _has_c(value)), None)
+        return [PythonCall(step, made[0] if made else _NOTHING, made, step.inputs, obstacle)]
 
     def _in_c(self, step: Step) -> Lowered:
         kind, _, name = step.function.partition(".")

@@ -111,6 +111,8 @@ class PythonCall(Operation):
 
     outputs: tuple[Value, ...] = ()
     inputs: tuple[Value, ...] = field(default_factory=tuple)
+    obstacle: Value | None = None
+    """An argument or a result that C cannot have, if it is that."""
 
     @property
     def reads(self) -> tuple[Value, ...]:

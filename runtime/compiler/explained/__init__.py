@@ -1,0 +1,1 @@
+"""Parts of an explanation: groups of operations, memory, steps and their times."""
