@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..core.user_warnings import warn_once
-from .numpy_backend import build as build_for_numpy
 from .program import Program
 
 if TYPE_CHECKING:
@@ -61,20 +60,26 @@ class Backend:
         NumPy is used without one, and a notice given once.
         """
         if self.name == "numpy":
-            return build_for_numpy(program)
+            return _built_for_numpy(program)
         try:
             from .c import NoCompilerError, build
         except ImportError:
             if self.name == "c":
                 raise
-            return build_for_numpy(program)
+            return _built_for_numpy(program)
         try:
             return build(program, self.shared, keep)
         except NoCompilerError as error:
             if self.name == "c":
                 raise
             warn_once(f"gs.compile: {error} Programs run on NumPy.")
-            return build_for_numpy(program)
+            return _built_for_numpy(program)
+
+
+def _built_for_numpy(program: Program) -> Callable[..., Sequence[Any]]:
+    from .numpy_backend import build  # which a program of C that is kept does without
+
+    return build(program)
 
 
 def backend_of(name: str) -> Backend:

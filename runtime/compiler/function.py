@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -20,13 +20,15 @@ from ..inplace.ops import mark_written
 from .backends import Backend
 from .backward import CompiledFunctionBackward
 from .capture import Resize, thread
-from .dynamic import Family, capture, guessed, varied, without_size
 from .errors import CaptureError, place_of
 from .executable import Executable, make, overlapping
 from .fast_call import MISSED, FastCall, fast_call
 from .joint import Detached, Given, Result, Trace, as_it_is, check_result, trace
 from .signatures import difference, form_of, other_leaves, outline, signature
 from .sources import Place, Sources
+
+if TYPE_CHECKING:  # sizes that vary are few programs' matter: the module is imported for these
+    from .dynamic import Family
 
 SIGNATURES_MAX: Final = 64
 """Programs that one function keeps; the one that was used least recently goes first."""
@@ -289,6 +291,8 @@ class CompiledFunction:
         self, key: Any, leaves: list[Any], args: Any, kwargs: Any, changed: str | None
     ) -> Entry | None:
         """Return the program of a size, of a family that is known or captured now; or None."""
+        from .dynamic import guessed, varied, without_size
+
         known = list(self._entries)
         wanted = [*(varied(other, key) for other in reversed(known)), guessed(key)]
         family, size = self._family(key, leaves)
@@ -326,6 +330,8 @@ class CompiledFunction:
         self, pattern: frozenset[int], key: Any, leaves: list[Any], args: Any, kwargs: Any
     ) -> Family | None:
         """Capture a function for all sizes of some arguments."""
+        from .dynamic import Family, capture
+
         sources = self._sources(args, kwargs)
         tensors = _split_leaves(leaves)[0] + _outside(sources, leaves)
         family = Family(
