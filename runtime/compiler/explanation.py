@@ -11,7 +11,7 @@ from typing import Any
 from .entrance import compile
 from .executable import Executable
 from .explained import numpy_program
-from .explained.groups import Group, Seen, groups_lines
+from .explained.groups import Group, Seen, groups_lines, memory_lines
 from .explained.memory import MemoryPlan
 from .explained.texts import count, heading, step_lines, wrapped
 from .explained.times import Timings, profiled
@@ -57,7 +57,7 @@ class ProgramReport:
     def parts(self) -> str:
         """The groups and the memory, as text."""
         groups = "\n".join(groups_lines(self.groups, self.memory))
-        memory = "\n".join(self.memory.lines())
+        memory = "\n".join(memory_lines(self.groups, self.memory))
         return (
             f"{heading(f'{self.name}, groups')}\n{groups}\n\n"
             f"{heading(f'{self.name}, memory')}\n{memory}"

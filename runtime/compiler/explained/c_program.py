@@ -140,10 +140,11 @@ def memory_of(unit: Unit, program: Program | None = None) -> MemoryPlan:
         shares = tuple(_owners_before(each, arena[:nr]))
         if shares:
             found[found.index(each)] = replace(each, shares=shares)
+    allocated = sum(each.nbytes for each in found if each.kind == "array")
     return MemoryPlan(
         tuple(found),
-        memory.arena_size,
-        sum(each.nbytes for each in arena),
+        memory.arena_size + allocated,
+        sum(each.nbytes for each in arena) + allocated,
         sum(each.nbytes for each in found if each.kind == "output"),
     )
 

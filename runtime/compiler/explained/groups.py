@@ -143,6 +143,23 @@ Seen = tuple[str, tuple[Group, ...], MemoryPlan]
 
 def groups_lines(groups: tuple[Group, ...], memory: MemoryPlan) -> list[str]:
     """Return groups as text."""
-    if groups and all(group.kind == "NumPy" for group in groups):
-        return [f"{count(len(groups), 'call')} of NumPy, one for each step"]
-    return [line for group in groups for line in group.lines(memory)]
+    if not groups:
+        return ["Nothing is computed."]
+    if any(group.kind != "NumPy" for group in groups):
+        return [line for group in groups for line in group.lines(memory)]
+    lines = [f"{count(len(groups), 'call')} of NumPy, one for each step"]
+    for group in groups:
+        if group.body:
+            calls = count(len(group.body), "call")
+            lines.append(f"{group.number:>3}  {group.title}, which makes {calls}")
+    return lines
+
+
+def memory_lines(groups: tuple[Group, ...], memory: MemoryPlan) -> list[str]:
+    """Return the memory of a program as text, and below it that of rounds of its loops."""
+    lines = memory.lines()
+    for group in groups:
+        if group.memory is not None:
+            lines.append(f"in a round of group {group.number}:")
+            lines += [f"  {line}" for line in memory_lines(group.body, group.memory)]
+    return lines

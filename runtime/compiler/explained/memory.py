@@ -51,7 +51,7 @@ class MemoryPlan:
 
     storages: tuple[Storage, ...]
     temporary_bytes: int
-    """Bytes for what is not returned: the arena, or the arrays of NumPy's that are allocated."""
+    """Bytes for what is not returned: the arena, and arrays that calls of Python allocate."""
     unshared_bytes: int
     """The same if no value took over the bytes of another."""
     output_bytes: int

@@ -124,6 +124,15 @@ def test_what_has_no_c_is_a_call_of_python() -> None:
     titles = {group.title for group in found.groups if group.kind == "Python"}
     assert any("there is no C for kernels.sort" in title for title in titles)
     assert any("complex64[6]" in title for title in titles)
+    arrays = [each for each in found.memory.storages if each.kind == "array"]
+    assert sorted(each.value.dtype.name for each in arrays) == ["complex64", "float32", "int64"]
+    assert found.memory.temporary_bytes == 6 * (8 + 4 + 8) + 64  # and sines, in the arena
+
+
+def test_nothing_is_computed() -> None:
+    found = shown(lambda x: x, gs.ones(2))
+    assert found.groups == ()
+    assert "Nothing is computed." in str(found)
 
 
 def test_a_loop_has_the_groups_of_a_round() -> None:
@@ -135,9 +144,13 @@ def test_a_loop_has_the_groups_of_a_round() -> None:
     assert group.title == "8 rounds"
     assert [functions(each) for each in group.body] == [["np.multiply", "np.sin"]]
     assert kinds(group.memory)["output"] == 1
+    assert "in a round of group 1:\n  0 bytes of temporary memory, 12 bytes of results" in str(
+        found
+    )
     by_numpy = shown(looped, gs.ones(8, 3), backend="numpy")
     (group,) = [each for each in by_numpy.groups if each.body]
     assert [functions(each) for each in group.body] == [["np.multiply"], ["np.sin"]]
+    assert "8 rounds of a function, which makes 2 calls" in str(by_numpy)
 
 
 def test_numpy_calls_step_by_step_and_says_so() -> None:
