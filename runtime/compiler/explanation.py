@@ -13,6 +13,7 @@ from .executable import Executable
 from .explained import numpy_program
 from .explained.groups import Group, Seen, groups_lines, memory_lines
 from .explained.memory import MemoryPlan
+from .explained.picture import arena_svg
 from .explained.texts import count, heading, step_lines, wrapped
 from .explained.times import Timings, profiled
 from .function import CompiledFunction
@@ -46,6 +47,12 @@ class ProgramReport:
         lines += [f"  writes {new.name} to {value.name}" for value, new in self.program.writes]
         lines.append(f"  returns {', '.join(value.name for value in self.program.outputs)}")
         return "\n".join(lines)
+
+    def save_memory(self, path: str | Path) -> None:
+        """Draw the arena as SVG: the bytes of each value, by groups; ValueError if it is empty."""
+        if not any(each.kind == "arena" for each in self.memory.storages):
+            raise ValueError("save_memory(): no value of this program lies in the arena")
+        Path(path).write_text(arena_svg(self.memory), encoding="utf-8")
 
     @property
     def summary(self) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import hypothesis.strategies as st
 import numpy as np
@@ -215,6 +217,23 @@ def test_bytes_of_what_is_read_no_more_are_used_again() -> None:
     nbytes = 64 * 64 * 4
     assert (memory.temporary_bytes, memory.unshared_bytes) == (2 * nbytes, 3 * nbytes)
     assert memory.output_bytes == nbytes
+
+
+def test_the_arena_is_drawn(tmp_path: Path) -> None:
+    report = shown(lambda x: (((x @ x) @ x) @ x) @ x, gs.ones(64, 64)).forward
+    report.save_memory(tmp_path / "arena.svg")
+    drawing = ElementTree.parse(tmp_path / "arena.svg").getroot()
+    rects = [each for each in drawing if each.tag.endswith("}rect") and len(each)]
+    names = [f"v{nr}: float32[64,64], 16,384 bytes, groups {nr - 1}–{nr}" for nr in (2, 3, 4)]
+    assert [each[0].text for each in rects] == names
+    first, second, third = [
+        [float(each.get(key, "")) for key in ("x", "y", "width", "height")] for each in rects
+    ]
+    assert second[0] - first[0] == first[2] / 2  # one group later, of the two that it lives in
+    assert third[0] == first[0] + first[2]  # where the first ends
+    assert [first[1], first[1] + first[3]] == [third[1], second[1]]
+    with pytest.raises(ValueError, match="no value of this program lies in the arena"):
+        shown(lambda x: x + 1, gs.ones(3)).forward.save_memory(tmp_path / "none.svg")
 
 
 def test_a_product_that_a_copy_alone_reads_is_nowhere() -> None:
