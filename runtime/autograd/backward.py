@@ -6,17 +6,16 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from ..batching.batched import Batched
-from ..core.tensor import Size, Tensor, wrap
+from ..core.tensor import Size, Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn
 from ..dtypes.kinds import is_symbolic
+from ..functions.creation import zeros_like
 from ..inplace.in_transforms import refuse_transformed
 from .batched import grad_of_each
 from .edges import GradientEdge, TensorOrEdge, shape_and_dtype
-from .run_backward import run_backward
+from .run_backward import refuse_unused, run_backward
+from .transformed import captured_inputs, grad_of_examples, is_of_examples
 
 TensorOrTensors: TypeAlias = TensorOrEdge | Iterable[TensorOrEdge]
 Gradients: TypeAlias = Tensor | Iterable[Tensor | None] | None
@@ -69,7 +68,7 @@ def backward(
     roots = _tensors_or_edges(tensors, "tensors")
     run_backward(
         roots,
-        _cotangents(roots, grad_tensors),
+        fitted_cotangents(roots, grad_tensors),
         create_graph if retain_graph is None else retain_graph,
         create_graph,
         wanted,
@@ -173,7 +172,7 @@ def grad(
     def run(grads: Gradients, keep_graph: bool) -> tuple[Tensor | None, ...]:
         return run_backward(
             roots,
-            _cotangents(roots, grads),
+            fitted_cotangents(roots, grads),
             keep_graph,
             create_graph,
             wanted,
@@ -181,10 +180,23 @@ def grad(
             accumulate_grad=False,
         )
 
-    if is_grads_batched:
-        found = grad_of_each(run, roots, _as_tuple(roots, grad_outputs), keep_graph)
+    unused = captured_inputs(roots, wanted)
+    cotangents = _as_tuple(roots, grad_outputs)
+    if is_of_examples(*roots, *wanted):
+        if is_grads_batched:
+            raise RuntimeError(
+                "is_grads_batched=True of batched tensors: inside vmap use gs.func.vjp and vmap"
+            )
+        fitted = fitted_cotangents(roots, cotangents)
+        found = grad_of_examples(roots, wanted, fitted, keep_graph, create_graph)
+    elif is_grads_batched:
+        found = grad_of_each(run, roots, cotangents, keep_graph)
     else:
-        found = run(grad_outputs, keep_graph)
+        found = run(cotangents, keep_graph)
+    if unused:
+        found = tuple(None if nr in unused else grad for nr, grad in enumerate(found))
+    if not allow_unused:
+        refuse_unused(found)
     if not materialize_grads:
         return found
     return tuple(
@@ -200,7 +212,7 @@ def _zeros(of: TensorOrEdge, create_graph: bool) -> Tensor:
             "materialize_grads cannot be used when the given input is a GradientEdge that is not "
             "used: an edge has no shape that zeros could have"
         )
-    zeros = wrap(np.zeros_like(of.array))
+    zeros = zeros_like(of)
     zeros.requires_grad = create_graph
     return zeros
 
@@ -211,11 +223,6 @@ def _tensors_or_edges(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, 
         return (value,)
     items = (value,) if isinstance(value, Tensor | GradientEdge) else tuple(value)
     for item in items:
-        if type(item) is Batched:
-            raise RuntimeError(
-                "vmap: the graph of a batched tensor is that of all examples: inside the function "
-                "use gs.func.grad, vjp or jacrev"
-            )
         if not isinstance(item, Tensor | GradientEdge):
             # Which of the two it is, is PyTorch's choice.
             kind = RuntimeError if role == "inputs" else TypeError
@@ -240,7 +247,9 @@ def _as_tuple(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor
     return cotangents
 
 
-def _cotangents(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor | None, ...]:
+def fitted_cotangents(
+    roots: tuple[TensorOrEdge, ...], grads: Gradients
+) -> tuple[Tensor | None, ...]:
     """Check the cotangent of each root, and cast it to the root's dtype; None where left out."""
     if grads is None:
         return (None,) * len(roots)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -72,3 +73,17 @@ def shape_and_dtype(end: TensorOrEdge) -> tuple[tuple[int, ...], np.dtype[Any]] 
     if isinstance(end.node, AccumulateGrad):
         return end.node.array.shape, end.node.array.dtype
     return None
+
+
+def nodes_below(roots: Iterable[TensorOrEdge]) -> Iterator[Node]:
+    """Yield every node, once, without recursion."""
+    stack = [node for root in roots if (node := grad_node_of(root)) is not None]
+    seen = set(stack)
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, OutputNode):
+            yield node
+        for grad_node in node.next_nodes:
+            if grad_node is not None and grad_node not in seen:
+                seen.add(grad_node)
+                stack.append(grad_node)

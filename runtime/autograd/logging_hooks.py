@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from ..core.node import Node, OutputNode
 from ..graph.graph_task import current_task_number
-from .edges import TensorOrEdge, grad_node_of
+from .edges import TensorOrEdge, nodes_below
 
 if TYPE_CHECKING:
     from logging import Logger
@@ -53,17 +52,3 @@ def _tell(name: str, sequence_nr: int, grads: tuple[Any, ...]) -> None:
 
 def _described(grad: Any) -> str:
     return f"{grad.dtype}{list(grad.shape)}"
-
-
-def nodes_below(roots: Iterable[TensorOrEdge]) -> Iterator[Node]:
-    """Yield every node, once, without recursion."""
-    stack = [node for root in roots if (node := grad_node_of(root)) is not None]
-    seen = set(stack)
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, OutputNode):
-            yield node
-        for grad_node in node.next_nodes:
-            if grad_node is not None and grad_node not in seen:
-                seen.add(grad_node)
-                stack.append(grad_node)

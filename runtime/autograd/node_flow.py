@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.node import Node
-from .edges import TensorOrEdge
-from .logging_hooks import nodes_below
+from .edges import TensorOrEdge, nodes_below
 
 
 class NodeFlow(NamedTuple):

@@ -41,7 +41,7 @@ def run_backward(
                 f"element {len(roots)} of tensors does not require grad and does not have a grad_fn"
             )
         roots.append(node)
-        grads.append(_one(root) if grad is None else grad)
+        grads.append(one_for(root) if grad is None else grad)
     captures = [_capture(of, accumulate_grad) for of in inputs] if inputs else None
     stop_logging = register_logging_hooks_on_whole_graph(tensors) if is_logging() else None
     try:
@@ -70,7 +70,7 @@ def _is_like(gradient: Tensor, of: Tensor) -> bool:
     return gradient.shape == of.shape and gradient.dtype == of.dtype
 
 
-def _one(root: TensorOrEdge) -> Tensor:
+def one_for(root: TensorOrEdge) -> Tensor:
     """Return the cotangent that may be left out: 1.0, for a single real element."""
     known = shape_and_dtype(root)
     if known is None:
@@ -112,10 +112,16 @@ def _check_used(
     grads = tuple(
         None if leads_nowhere(node) else grad for node, grad in zip(captures, found, strict=True)
     )
-    if allow_unreachable or all(grad is not None for grad in grads):
-        return grads
-    unused = next(nr for nr, grad in enumerate(grads) if grad is None)
-    raise RuntimeError(
-        f"The differentiated Tensor at index {unused} appears to not have been used in the graph. "
-        "Set allow_unused=True if this is the desired behavior."
-    )
+    if not allow_unreachable:
+        refuse_unused(grads)
+    return grads
+
+
+def refuse_unused(grads: Sequence[Tensor | None]) -> None:
+    """Raise RuntimeError if a gradient is missing."""
+    for nr, grad in enumerate(grads):
+        if grad is None:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {nr} appears to not have been used in the "
+                "graph. Set allow_unused=True if this is the desired behavior."
+            )

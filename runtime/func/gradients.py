@@ -6,12 +6,14 @@ What an enclosing transform differentiates stays connected, so that they nest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Final
 from weakref import WeakSet
 
-from ..autograd.backward import grad as grad_of
+from ..autograd.backward import fitted_cotangents
+from ..autograd.edges import nodes_below
+from ..autograd.run_backward import run_backward
 from ..batching.exposed import expose, hide, open_batches
 from ..core.modes import enable_grad, is_grad_enabled
 from ..core.node import Node, place_of
@@ -19,7 +21,7 @@ from ..core.tensor import Tensor
 from ..dtypes.kinds import DIFFERENTIABLE_KINDS
 from ..forward_ad.dual import tangents_of, with_tangents, without_tangents
 from ..functions.creation import ones_like, zeros_like
-from ..inplace.in_transforms import inside
+from ..inplace.in_transforms import forget_leaves, inside
 from .arrays import takes_arrays
 from .trees import leaves_of, map_leaves, tree_structure, with_leaves
 
@@ -51,21 +53,22 @@ class Leaves:
         plain.requires_grad = True
         return with_tangents(plain, tangents_of(exposed))
 
-    def outer(self, roots: Sequence[Tensor]) -> bool:
-        """Return whether results depend on what is differentiated elsewhere."""
-        own = self._nodes()
-        if any(not node.is_leaf for node in own):
-            return True
-        others = (node for node in _nodes(roots) if node.is_leaf and node not in own)
-        return any(node not in _finished for node in others)
+    def outer(self, roots: Sequence[Tensor], made: set[Node]) -> bool:
+        """Return whether results depend on what is differentiated elsewhere.
+
+        What was made inside of the transform is not elsewhere.
+        """
+        own = self.nodes()
+        return any(not node.is_leaf for node in own) or depend_outside(roots, own | made)
 
     def finish(self) -> None:
         """No gradient is asked of these leaves any more, though graphs may lead to them."""
-        for node in self._nodes():
-            if node.is_leaf:
-                _finished.add(node)
+        leaves = [node for node in self.nodes() if node.is_leaf]
+        _finished.update(leaves)
+        forget_leaves(leaves)
 
-    def _nodes(self) -> set[Node]:
+    def nodes(self) -> set[Node]:
+        """The nodes at which the gradients arrive."""
         return {place_of(leaf.grad_node)[0] for leaf in self.physical if leaf.grad_node is not None}
 
     def gradients(
@@ -75,13 +78,14 @@ class Leaves:
         pairs = [(r, c) for r, c in zip(roots, cotangents, strict=True) if r.requires_grad]
         found: Sequence[Tensor | None] = [None] * len(self.physical)
         if pairs:
-            found = grad_of(
-                [root for root, _ in pairs],
-                self.physical,
-                [cotangent for _, cotangent in pairs],
-                retain_graph=keeps or records,
+            given = tuple(root for root, _ in pairs)
+            found = run_backward(
+                given,
+                fitted_cotangents(given, [cotangent for _, cotangent in pairs]),
+                keep_graph=keeps or records,
                 create_graph=records,
-                allow_unused=True,
+                inputs=self.physical,
+                allow_unreachable=True,
             )
         grads = [
             zeros_like(leaf.detach()) if g is None else g
@@ -94,19 +98,10 @@ _finished: Final[WeakSet[Node]] = WeakSet()
 """The leaves of transforms that have returned."""
 
 
-def _nodes(roots: Sequence[Tensor]) -> Iterator[Node]:
-    """The nodes that a backward pass from these tensors may come to."""
-    stack = [place_of(root.grad_node)[0] for root in roots if root.grad_node is not None]
-    seen = set(stack)
-    while stack:
-        node = stack.pop()
-        yield node
-        for below in node.next_nodes:
-            if below is not None:
-                node_below = place_of(below)[0]
-                if node_below not in seen:
-                    seen.add(node_below)
-                    stack.append(node_below)
+def depend_outside(roots: Sequence[Tensor], inner: set[Node]) -> bool:
+    """Return whether results depend on leaves other than some, and those of finished transforms."""
+    leaves = (node for node in nodes_below(roots) if node.is_leaf and node not in inner)
+    return any(node not in _finished for node in leaves)
 
 
 def grad(
@@ -144,12 +139,12 @@ def grad_and_value(
         given = list(args)
         for number, tree in zip(numbers, leaves.given, strict=True):
             given[number] = tree
-        with enable_grad(), inside(leaves_of((given, kwargs))):
+        with enable_grad(), inside(leaves_of((given, kwargs)), leaves.nodes()) as transform:
             result = func(*given, **kwargs)
         value, aux = pair(result, "grad_and_value(f)(*args)") if has_aux else (result, None)
         _check_number(value)
         root = expose(value, leaves.batches)
-        is_outer = leaves.outer([root])
+        is_outer = leaves.outer([root], transform.made)
         found = leaves.gradients(
             [root], [ones_like(root.detach())], keeps=is_outer, records=records and is_outer
         )
@@ -187,13 +182,13 @@ def pull_back_of(
     """Do what `vjp` does, for results of any dtype: the gradients of whole numbers are zero."""
     records = is_grad_enabled()
     leaves = Leaves(primals)
-    with enable_grad(), inside(leaves_of(leaves.given)):
+    with enable_grad(), inside(leaves_of(leaves.given), leaves.nodes()) as transform:
         result = func(*leaves.given)
     result, aux = pair(result, "vjp(f, *primals)") if has_aux else (result, None)
     outputs = tensors_of(result, "vjp(f, *primals)")
     batches = leaves.batches
     roots = [expose(output, batches) for output in outputs]
-    is_outer = leaves.outer(roots)
+    is_outer = leaves.outer(roots, transform.made)
     cut = _kept if records and is_outer else _cut
 
     def pull_back(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
+from ..batching.exposed import batches_of, expose
+from ..core.node import Node
 from ..core.tensor import Tensor
 from ..functions.creation import zeros_like
 from ..inplace.in_transforms import inside
 from .arrays import takes_arrays
-from .gradients import pair, pull_back_of, tensors_of, vjp
+from .gradients import depend_outside, pair, pull_back_of, tensors_of, vjp
 from .trees import leaves_of, map_leaves, tree_structure, with_leaves
 
 _JVP: Final = "jvp(f, primals, tangents)"
@@ -43,16 +46,20 @@ def jvp(
     _check_structure(_JVP, primals, tangents)
     with dual_level():
         duals = [_dual(*pair) for pair in zip(given, directions, strict=True)]
-        with inside([*duals, *directions]):
+        with inside([*duals, *directions]) as transform:
             result = func(*with_leaves(primals, duals))
         aux = None
         if has_aux:
             result, aux = pair(result, _JVP)
-        outputs = [_unpacked(output, strict) for output in tensors_of(result, _JVP)]
+        finish = partial(_finished, made=transform.made)
+        outputs = [
+            tuple(map(finish, _unpacked(output, strict))) for output in tensors_of(result, _JVP)
+        ]
         values = with_leaves(result, [primal for primal, _ in outputs])
         slopes = with_leaves(result, [tangent for _, tangent in outputs])
         if has_aux:
-            return values, slopes, map_leaves(lambda t: _unpacked(t, strict=False)[0], aux)
+            beside = map_leaves(lambda t: finish(_unpacked(t, strict=False)[0]), aux)
+            return values, slopes, beside
     return values, slopes
 
 
@@ -113,3 +120,11 @@ def _unpacked(output: Tensor, strict: bool) -> tuple[Any, Any]:
             )
         tangent = zeros_like(primal.detach())
     return primal, tangent
+
+
+def _finished(result: Tensor, made: set[Node]) -> Tensor:
+    """A result, without its graph if that leads only to leaves that were made inside."""
+    if not (made and result.requires_grad):
+        return result
+    physical = expose(result, batches_of(result))
+    return result if depend_outside([physical], made) else result.detach()

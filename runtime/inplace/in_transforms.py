@@ -17,6 +17,7 @@ from typing import Any, Final
 from ..batching.batched import Batched, aligned, batch, is_of
 from ..batching.exposed import batches_of
 from ..core.levels import open_levels
+from ..core.node import Node
 from ..core.storage import base_of, when_shared
 from ..core.tensor import Tensor, new_tensor
 from ..forward_ad.inplace_tangents import copy_as
@@ -59,10 +60,25 @@ def refuse_examples(written: Tensor, *values: object) -> None:
             )
 
 
+class Differentiated:
+    """What `autograd.grad` may be asked for inside of one transform."""
+
+    __slots__ = ("depth", "made", "nodes")
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self.depth = len(open_levels())
+        """How many levels were open when it began."""
+        self.made: set[Node] = set()
+        """Leaves that were made inside of it, those of transforms in it as well."""
+        self.nodes = set(nodes)
+        """What it differentiates by, and the leaves that were made inside of it alone."""
+
+
 class _Births(threading.local):
     """The transforms that are under way in one thread, and the tensors made meanwhile."""
 
     def __init__(self) -> None:
+        self.transforms: list[Differentiated] = []
         self.starts: list[int] = []
         """Times at which each began, the innermost last: the number of transforms before it."""
         self.now = 0
@@ -87,12 +103,15 @@ def _born() -> Tensor:
 
 
 @contextmanager
-def inside(given: Iterable[Any]) -> Iterator[None]:
+def inside(given: Iterable[Any], by: Iterable[Node] = ()) -> Iterator[Differentiated]:
     """A transform that calls its function on tensors, which may be written to, as PyTorch has it.
 
-    The whole of what they are views of may be written to, too.
+    The whole of what they are views of may be written to, too. `by`: the nodes with respect to
+    which it differentiates.
     """
     births = _births
+    transform = Differentiated(by)
+    births.transforms.append(transform)
     births.now += 1
     births.starts.append(births.now)
     handed = {id(part): part for tensor in given for part in _parts(tensor)}
@@ -100,10 +119,13 @@ def inside(given: Iterable[Any]) -> Iterator[None]:
     births.made.update(dict.fromkeys(handed, births.now))
     _count(1)
     try:
-        yield
+        yield transform
     finally:
         _count(-1)
         births.starts.pop()
+        births.transforms.pop()
+        if births.transforms:
+            births.transforms[-1].made |= transform.made
         if births.starts:
             for key, when in before.items():  # the transforms around did not make these
                 if when is None:
@@ -174,6 +196,27 @@ def refuse_transformed(call: str) -> None:
             f"{call} called inside a functorch transform (a function that func.grad, vjp, jvp, "
             "vmap or what is made of them runs): use these transforms instead, or call it outside"
         )
+
+
+def note_leaf(node: Node) -> None:
+    """Remember that a leaf was made, if a transform is under way in this thread."""
+    if _births.transforms:
+        innermost = _births.transforms[-1]
+        innermost.made.add(node)
+        innermost.nodes.add(node)
+
+
+def forget_leaves(nodes: Iterable[Node]) -> None:
+    """Take leaves that a transform has made for itself from those of the function around it."""
+    if _births.transforms:
+        innermost = _births.transforms[-1]
+        innermost.made.difference_update(nodes)
+        innermost.nodes.difference_update(nodes)
+
+
+def innermost_differentiated() -> Differentiated | None:
+    """What the innermost transform other than `vmap` differentiates; None where there is none."""
+    return _births.transforms[-1] if _births.transforms else None
 
 
 def is_differentiated() -> bool:

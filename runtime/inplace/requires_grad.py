@@ -8,7 +8,7 @@ from ..core.apply_modes import refuse_inference
 from ..core.hooks import rest_hooks, wake_hooks
 from ..core.storage import base_of, own_alias
 from ..core.tensor import Tensor
-from .in_transforms import refuse_captured, refuse_transformed
+from .in_transforms import note_leaf, refuse_captured, refuse_transformed
 from .rebase_history import follow_base
 
 
@@ -49,6 +49,7 @@ def set_requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
             )
         refuse_inference(self, "Setting requires_grad=True")
         self.grad_node = AccumulateGrad(self)
+        note_leaf(self.grad_node)
         wake_hooks(self)
         follow_base(self)
     return self
