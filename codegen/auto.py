@@ -206,7 +206,8 @@ def _finds_kinks(op: OpSpec) -> bool:
 
 
 def _vjp(text: str, rule: Auto) -> Rule:
-    return NonDifferentiable(rule.span) if text == NO_GRADIENT else _formula(text, rule.span)
+    is_zero = text == NO_GRADIENT
+    return NonDifferentiable(rule.span, is_derived=True) if is_zero else _formula(text, rule.span)
 
 
 def _jvp(text: str, rule: Auto) -> TangentRule:

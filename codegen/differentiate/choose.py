@@ -42,7 +42,9 @@ def derive(op: OpSpec, table: Table) -> dict[str, str]:
     else:
         found = _by_steps(op, table, asked, can_transpose=not outputs)
     gradients = {
-        name: NonDifferentiable(op.span) for name, text in found.items() if text == NO_GRADIENT
+        name: NonDifferentiable(op.span, is_derived=True)
+        for name, text in found.items()
+        if text == NO_GRADIENT
     }
     vjps = [(names, gradients.get(names[0], rule)) for names, rule in op.vjps]
     differentiated = dataclasses.replace(op, vjps=tuple(vjps))

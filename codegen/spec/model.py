@@ -170,6 +170,8 @@ class NonDifferentiable:
     """`non_differentiable`: no gradient exists for this argument."""
 
     span: Span
+    is_derived: bool = False
+    """True if the generator found that it is zero: for real numbers, as of `angle`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,6 +355,18 @@ class OpSpec:
         rules = Formula | Auto | NotImplementedYet
         return tuple(
             p.name for p in self.signature.tensor_params if isinstance(self.rule(p.name), rules)
+        )
+
+    @property
+    def flat_params(self) -> tuple[str, ...]:
+        """Arguments whose gradient was found to be zero: of real numbers."""
+        if not self.differentiable_outputs:
+            return ()
+        rules = {p.name: self.rule(p.name) for p in self.signature.tensor_params}
+        return tuple(
+            name
+            for name, rule in rules.items()
+            if isinstance(rule, NonDifferentiable) and rule.is_derived
         )
 
     @property

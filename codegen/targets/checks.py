@@ -86,19 +86,24 @@ def _requirements(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> I
 
 
 def _complex(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iterator[str]:
-    """Refuse complex numbers, for which the rules of an op have not been proved."""
-    if op.complex or op.composite is not None or not op.recorded_params:
+    """Refuse complex numbers, for which the rules of an op have not been proved.
+
+    That a gradient is zero was found for real numbers, too: `angle` has one of complex numbers.
+    """
+    if op.complex or op.composite is not None:
         return
     is_complex = module.framework.ops["is_complex"]
     tests = []
     for param in op.signature.tensor_params:
-        if param.name not in op.recorded_params:
+        if param.name not in (*op.recorded_params, *op.flat_params):
             continue
         name = "each" if param.type.is_list else words[param.name]
         test = is_complex.filled(frozenset({"self"}), lambda *_, name=name: name)
         if param.type.is_list:
             test = f"any({test} for each in {words[param.name]})"
         tests.append(f"({name} is not None and {test})" if param.type.is_optional else test)
+    if not tests:
+        return
     yield f"if {' or '.join(tests)}:"
     yield f"    raise complex_refused({literal(op.signature.name.lstrip('_'))})"
 

@@ -195,6 +195,11 @@ def generator() -> np.random.Generator:
                 "vmap(randomness='different') is not supported by this function: draw the random "
                 "numbers outside, and pass them as an argument"
             )
+    return current_generator()
+
+
+def current_generator() -> np.random.Generator:
+    """The generator that random tensors are drawn from, to keep its state: also inside `vmap`."""
     chosen: Generator | None = getattr(_chosen, "generator", None)
     source = default_generator if chosen is None else chosen
     record: Callable[[Generator], Any] | None = getattr(_chosen, "record", None)

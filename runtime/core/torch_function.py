@@ -41,8 +41,13 @@ class DisableTorchFunctionSubclass:
 
 
 def type_name(value: object) -> str:
-    """Return the name of the type of a value, for errors; PyTorch's tensors are told from ours."""
+    """Return the name of the type of a value, for errors; PyTorch's tensors are told from ours.
+
+    Tensors of transforms are tensors, as users know them.
+    """
     kind: Any = type(value)
+    if getattr(kind, "_is_internal", False):
+        return "Tensor"
     return f"{kind.__module__}.{kind.__name__}" if _is_pytorchs(kind) else kind.__name__
 
 

@@ -3,7 +3,8 @@
 A generated function tests in a few nanoseconds that an argument has the type that it nearly always
 has, and asks here about any other. The rules: a `bool` is a bool of Python alone; an `int` is a
 whole number, and no bool; a `float` is any real number, bools among them; a `Scalar` may be complex
-as well. NumPy's numbers, and tensors of one element without a gradient, count as Python's.
+as well. NumPy's numbers, and tensors of one element without a gradient or a tangent, count as
+Python's.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..core.torch_function import type_name
-from ..dtypes.promotion import plain_number
+from ..dtypes.promotion import differentiated, plain_number
 from ..dtypes.whole_numbers import as_whole
 
 
@@ -47,8 +48,10 @@ def real_given(function: str, argument: str, given: Any) -> Any:
 
 
 def _number(function: str, argument: str, kind: str, given: Any) -> Any:
-    if isinstance(given, Tensor) and (given.ndim or given.requires_grad):
-        raise _refused(function, argument, kind, given, ": give item()")
+    if isinstance(given, Tensor):
+        lost = differentiated(given)
+        if given.ndim or lost:
+            raise _refused(function, argument, kind, given, f"{lost}: give item()")
     number = plain_number(given)
     if not isinstance(number, int | float | complex):
         raise _refused(function, argument, kind, given)

@@ -27,7 +27,7 @@ import numpy as np
 from ..core.entrance import is_supported
 from ..core.tensor import Tensor
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function, type_name
-from ..dtypes.promotion import without_numpy
+from ..dtypes.promotion import plain_number, without_numpy
 from ..dtypes.refused import RefusedDtype
 from .registry import OPS, PUBLIC, Op, Param
 from .registry import public_function as public_function
@@ -239,8 +239,8 @@ def _with_numbers_of_tensors(function: Function, op: Op) -> Function:
         if name in names.tensors:
             return value
         if isinstance(value, list | tuple):
-            return tuple(item.item() if isinstance(item, Tensor) else item for item in value)
-        return value.item() if isinstance(value, Tensor) else value
+            return tuple(plain_number(item) if isinstance(item, Tensor) else item for item in value)
+        return plain_number(value) if isinstance(value, Tensor) else value
 
     def call(*args: Any, **kwargs: Any) -> Any:
         words = {name: number(name, value) for name, value in kwargs.items()}

@@ -92,13 +92,21 @@ def plain_number(value: Any) -> Any:
     if type(value) in _PYTHON_NUMBERS:
         return value
     if hasattr(value, "grad_fn"):
-        if value.ndim or value.requires_grad:
+        refused = differentiated(value)
+        if value.ndim or refused:
             raise TypeError(
-                f"this argument must be Number, not {type(value).__name__}: give item(), or an op "
-                "that takes a tensor there"
+                f"this argument must be Number, not Tensor{refused}: give item(), or an op that "
+                "takes a tensor there"
             )
         return value.item()
     return without_numpy(value)
+
+
+def differentiated(tensor: Any) -> str:
+    """Say in words which derivative is lost if a tensor counts as a number; empty if none."""
+    if tensor.requires_grad:
+        return " that requires grad"
+    return " with a tangent" if hasattr(tensor, "primal") else ""
 
 
 def without_numpy(value: Any) -> Any:

@@ -139,18 +139,21 @@ def _columns(column: Callable[[Tensor], Any], basis: Tensor, randomness: str) ->
     """Compute the columns of a Jacobian, with what comes beside them, in one batch or in turn.
 
     Columns have the values of a function in common, so that it may read what `vmap` refuses. Each
-    is computed inside of a level of its own, so that random numbers are what `randomness` says.
+    is computed inside of a level of its own where random numbers are refused.
     """
     state = get_rng_state() if randomness == "same" else None
     try:
         return vmap(column, randomness=randomness, out_dims=-1)(basis)
     except RuntimeError as error:
-        if randomness == "different" or not str(error).startswith("vmap: "):
+        if not str(error).startswith("vmap: "):
             raise
     found = []
     for tangent in ops.unbind(basis):
         if state is not None:
             set_rng_state(state)
+        if randomness == "different":
+            found.append(column(tangent))
+            continue
         level = levels.Level(randomness)
         levels.enter(level)
         try:

@@ -15,10 +15,12 @@ from ..core.modes import mode
 from ..core.numel import check_bytes
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
+from ..core.torch_function import type_name
 from ..core.user_warnings import warn, warn_of_lost_gradient, warn_once
 from ..dtypes.number_conversion import converted, converted_array
 from ..dtypes.promotion import (
     default_complex_dtype,
+    differentiated,
     get_default_dtype,
     plain_number,
     promote_types,
@@ -317,12 +319,12 @@ def array_like(name: str, input: Tensor) -> Array:
 
 
 def _fill_value(name: str, value: object) -> Any:
-    if isinstance(value, Tensor) and not (value.ndim or value.requires_grad):
+    if isinstance(value, Tensor) and not (value.ndim or differentiated(value)):
         return value.item()
     if not isinstance(value, bool | int | float | complex | np.number | np.bool_):
         raise TypeError(
             f"{name}(): argument 'fill_value' (position 2) must be Number, "
-            f"not {type(value).__name__}"
+            f"not {type_name(value)}{differentiated(value) if isinstance(value, Tensor) else ''}"
         )
     return plain_number(value)
 

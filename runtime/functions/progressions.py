@@ -7,15 +7,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..batching.batched import Level
+from ..batching.exposed import batches_of, expose, hide
 from ..core.tensor import Tensor
 from ..dispatch.numbers_given import number_given, real_given
 from ..dtypes.promotion import (
     can_cast,
     default_complex_dtype,
+    differentiated,
     get_default_dtype,
     type_name,
 )
 from ..dtypes.whole_numbers import whole_number
+from ..forward_ad.dual import tangents_of
 from .creation import leaf
 from .creation_options import PLACE, creates
 
@@ -98,7 +102,7 @@ def _checked(first: Any, last: Any, by: Any, *, truncates: bool = False) -> tupl
 
 def _bound(name: str, argument: str, value: Any) -> Any:
     """An argument as a Python number, so that integers are told from floats by type."""
-    if isinstance(value, Tensor) and not value.requires_grad and value.numel() == 1:
+    if isinstance(value, Tensor) and value.numel() == 1 and not differentiated(value):
         value = value.item()
     return number_given(name, argument, value)
 
@@ -112,8 +116,9 @@ def linspace(
 
     Complex if one of these is. RuntimeError for a dtype that would lose imaginary parts.
     """
-    first, last, chosen = _ends("linspace", start, end, steps, dtype)
-    return leaf(np.linspace(first, last, steps).astype(chosen), requires_grad)
+    first, last, chosen, batches = _ends("linspace", start, end, steps, dtype)
+    values = np.linspace(first, last, steps, axis=-1).astype(chosen)
+    return hide(leaf(values, requires_grad), batches)
 
 
 @creates(*PLACE, "out")
@@ -131,17 +136,18 @@ def logspace(
 
     Complex if one of these is. RuntimeError for a dtype that would lose imaginary parts.
     """
-    first, last, chosen = _ends("logspace", start, end, steps, dtype)
+    first, last, chosen, batches = _ends("logspace", start, end, steps, dtype)
     base = real_given("logspace", "base", base)
     if chosen.kind in "iu" and steps != 1:  # as in PyTorch, whose exponents have the dtype
-        first, last = int(first), int(last)
-    return leaf(np.logspace(first, last, steps, base=base).astype(chosen), requires_grad)
+        first, last = np.trunc(first), np.trunc(last)
+    values = np.logspace(first, last, steps, base=base, axis=-1).astype(chosen)
+    return hide(leaf(values, requires_grad), batches)
 
 
 def _ends(
     name: str, start: Any, end: Any, steps: int, dtype: Any
-) -> tuple[Any, Any, np.dtype[Any]]:
-    """The first and the last number, and the dtype of all."""
+) -> tuple[Any, Any, np.dtype[Any], tuple[Level, ...]]:
+    """The first and the last number, the dtype of all, and the calls of `vmap` they belong to."""
     steps = whole_number(name, "steps", steps)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
@@ -151,8 +157,9 @@ def _ends(
                 f"{name} only supports 0-dimensional start and end tensors, but got {word} with "
                 f"{value.array.ndim} dimension(s)."
             )
+    batches = batches_of(*(v for v in (start, end) if isinstance(v, Tensor)))
     first, last = (
-        v.array[()] if isinstance(v, Tensor) else number_given(name, word, v)
+        _values(name, expose(v, batches)) if isinstance(v, Tensor) else number_given(name, word, v)
         for word, v in (("start", start), ("end", end))
     )
     is_complex = np.iscomplexobj(first) or np.iscomplexobj(last)
@@ -163,4 +170,13 @@ def _ends(
             f"torch.{name}(): inferred dtype {type_name(inferred)} can't be safely cast to passed "
             f"dtype {type_name(chosen)}"
         )
-    return first, last, chosen
+    return first, last, chosen, batches
+
+
+def _values(name: str, bound: Tensor) -> Any:
+    if tangents_of(bound):
+        raise NotImplementedError(
+            f"Trying to use forward AD with aten::{name} that does not support it: give item(), or "
+            "compute the numbers by ops"
+        )
+    return bound.array[()]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from weakref import ref
 
 from ..core.modes import enable_grad, observe
-from ..core.random_generator import generator
+from ..core.random_generator import current_generator
 from ..core.tensor import Tensor
 from ..graph.graph_task import current_task_number
 from ..graph.saved_tensor_hooks import saved_tensors_hooks
@@ -26,16 +26,16 @@ class SameNumbers:
     """Block with the random numbers that there were at another time."""
 
     def __init__(self, preserve: bool) -> None:
-        self.state = generator().bit_generator.state if preserve else None
+        self.state = current_generator().bit_generator.state if preserve else None
 
     def __enter__(self) -> None:
         if self.state is not None:
-            self.before = generator().bit_generator.state
-            generator().bit_generator.state = self.state
+            self.before = current_generator().bit_generator.state
+            current_generator().bit_generator.state = self.state
 
     def __exit__(self, *_: object) -> None:
         if self.state is not None:
-            generator().bit_generator.state = self.before
+            current_generator().bit_generator.state = self.before
 
 
 class _Groups(threading.local):

@@ -37,7 +37,9 @@ class _Composite(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """Return all attributes but the optimizer, with the states of the schedulers inside."""
         inside = [scheduler.state_dict() for scheduler in self._schedulers]
-        return {**super().state_dict(), "_schedulers": inside}
+        state = super().state_dict()
+        del state["_schedulers"]  # PyTorch has it last
+        return {**state, "_schedulers": inside}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned."""

@@ -130,7 +130,9 @@ class CyclicLR(_WithMomentum):
 
     def state_dict(self) -> dict[str, Any]:
         """Return all attributes but the optimizer; of a callable object, its attributes."""
-        return {**super().state_dict(), "_scale_fn_custom": state_of(self._scale_fn_custom)}
+        state = super().state_dict()
+        del state["_scale_fn_custom"]  # PyTorch has it last
+        return {**state, "_scale_fn_custom": state_of(self._scale_fn_custom)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned; the function itself stays."""

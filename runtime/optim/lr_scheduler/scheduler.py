@@ -207,7 +207,9 @@ class FunctionScheduler(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """Return all attributes but the optimizer, and of callable objects their attributes."""
-        return {**super().state_dict(), "lr_lambdas": [state_of(each) for each in self.lr_lambdas]}
+        state = super().state_dict()
+        del state["lr_lambdas"]  # PyTorch has it last
+        return {**state, "lr_lambdas": [state_of(each) for each in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned; the functions themselves stay."""
