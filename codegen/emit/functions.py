@@ -239,13 +239,19 @@ def _read_later(lines: list[str], text: str) -> Iterator[str]:
 
 
 def _refusal(op: OpSpec) -> Iterator[str]:
-    """Lines that refuse complex arguments, of an op of real numbers."""
-    if op.real_only:
+    """Lines that refuse complex arguments, of an op of real numbers.
+
+    So does one whose gradient was found to be zero, which holds of real numbers alone.
+    """
+    is_flat = bool(op.flat_params) and not op.complex and op.composite is None
+    kind = op.real_only or ("NotImplementedError" if is_flat else "")
+    if kind:
         given = [p for p in op.signature.params if p.type.base == "Tensor"]
+        tested = given if op.real_only else [p for p in given if p.name in op.flat_params]
         described = ", ".join(spelled(p.name) for p in given)
-        yield f"if {' or '.join(complex_tests(op, given))}:"
+        yield f"if {' or '.join(complex_tests(op, tested))}:"
         op_name = op.signature.name.lstrip("_")
-        yield f'    raise complex_refused({op.real_only}, "{op_name}", {described})'
+        yield f'    raise complex_refused({kind}, "{op_name}", {described})'
 
 
 def _promotion(op: OpSpec) -> list[str]:
