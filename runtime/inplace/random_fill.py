@@ -131,6 +131,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
     """Write waiting times of a rate."""
     _refuse(self, "exponential_", "biuc")
+    lambd = real_given("exponential_", "lambd", lambd)
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     return _drawn(
@@ -146,6 +147,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Te
 def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     """Write the number of trials up to the first success, of a probability in (0, 1)."""
     _refuse(self, "geometric_", "bc")
+    p = real_given("geometric_", "p", p)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     return _drawn(
@@ -161,6 +163,7 @@ def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
 def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
     """Write numbers of Cauchy's distribution."""
     _refuse(self, "cauchy_", "biuc")
+    median, sigma = real_given("cauchy_", "median", median), real_given("cauchy_", "sigma", sigma)
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     return _drawn(
@@ -176,6 +179,7 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any
 def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
     """Write numbers whose logarithms have a normal distribution."""
     _refuse(self, "log_normal_", "biuc")
+    mean, std = real_given("log_normal_", "mean", mean), real_given("log_normal_", "std", std)
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     return _drawn(
@@ -192,6 +196,7 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
     """Write random numbers of a normal distribution; see `gs.normal` for complex ones."""
     refuse_captured(self, "normal_")
     _refuse_integers(self, "normal_")
+    mean, std = real_given("normal_", "mean", mean), real_given("normal_", "std", std)
     with drawing_from("normal_", generator):
         values = normal_numbers(mean, std, self.array.shape, self.array.dtype)
     return overwrite(self, "normal_", values, [], NormalBackward0)
@@ -205,6 +210,7 @@ def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = 
     """
     refuse_captured(self, "uniform_")
     _refuse_integers(self, "uniform_")
+    from_, to = real_given("uniform_", "from", from_), real_given("uniform_", "to", to)
     with drawing_from("uniform_", generator):
         values = uniform_between(from_, to, self.array.shape, self.array.dtype)
     return overwrite(self, "uniform_", values, [], UniformBackward0)

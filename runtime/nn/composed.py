@@ -16,6 +16,7 @@ from ..core.modes import is_grad_enabled
 from ..core.random_generator import generator
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
+from ..dispatch.numbers_given import real_given
 from ..dispatch.op_errors import must_be_constant
 from ..generated import layers, numbers, pooling
 from ..inplace.ops import in_place, write
@@ -32,6 +33,8 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
     ValueError for a probability outside of [0, 1], RuntimeError for integers, which are not scaled.
     """
+    if type(p) is not float:
+        p = real_given("dropout", "p", p)
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
@@ -238,7 +241,8 @@ def embedding(
     else:
         padding_idx %= rows
     if max_norm is not None:
-        _renormalize(weight, np.unique(input.array), max_norm, norm_type)
+        bound = real_given("embedding", "max_norm", max_norm)
+        _renormalize(weight, np.unique(input.array), bound, norm_type)
     return layers.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 

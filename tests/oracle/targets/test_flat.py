@@ -48,9 +48,7 @@ def test_complex_numbers_are_refused(tmp_path: Path) -> None:
     spec = tmp_path / "phases.yaml"
     spec.write_text(SPEC, encoding="utf-8")
     table = read_table(spec)
-    package = FrameworkPackage(
-        table, Table((*FILLED.ops, *table.ops)), framework("torch"), ORIGIN
-    )
+    package = FrameworkPackage(table, Table((*FILLED.ops, *table.ops)), framework("torch"), ORIGIN)
     ops = imported(package.files({}), tmp_path)
     z = torch.tensor([1 + 2j, -1 - 0.5j])
     x = torch.tensor([1.0, -2.0])
