@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import types
 import warnings
 from collections.abc import Callable
@@ -124,6 +125,36 @@ def test_saved_in_pytorch_loaded_here(torch, name):
             ours.step()
             own.step()
             np.testing.assert_allclose(settings(ours), settings(theirs), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Detected call of")
+@pytest.mark.parametrize("algorithm", ["SGD", "Adam"])
+@pytest.mark.parametrize("name", SCHEDULERS)
+def test_states_through_files(torch, name, algorithm):
+    """States have PyTorch's entries in its order, and go through files that are loaded safely."""
+    found = []
+    for library in (gs, torch):
+        optimizer = optimizer_of(library, algorithm)
+        scheduler = SCHEDULERS[name](library.optim.lr_scheduler, optimizer)
+        for _ in range(5):
+            optimizer.step()
+            scheduler.step()
+        file = io.BytesIO()
+        library.save([scheduler.state_dict(), optimizer.state_dict()], file)
+        file.seek(0)
+        of_scheduler, of_optimizer = library.load(file, weights_only=True)
+        optimizer = optimizer_of(library, algorithm)
+        scheduler = SCHEDULERS[name](library.optim.lr_scheduler, optimizer)
+        optimizer.load_state_dict(of_optimizer)
+        scheduler.load_state_dict(of_scheduler)
+        trace = []
+        for _ in range(5):
+            optimizer.step()
+            scheduler.step()
+            trace += settings(optimizer)
+        found.append((list(of_scheduler), list(scheduler.state_dict()), trace))
+    assert found[0][:2] == found[1][:2]
+    np.testing.assert_allclose(found[0][2], found[1][2], rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize(
