@@ -33,7 +33,7 @@ def is_of_examples(*ends: object) -> bool:
 def captured_inputs(
     roots: Sequence[TensorOrEdge], inputs: Sequence[TensorOrEdge]
 ) -> frozenset[int]:
-    """Which inputs are not used: the innermost transform captures them, but not all of the roots.
+    """Find the inputs that are not used: the innermost transform captures them, but not all roots.
 
     RuntimeError for what has no gradient in that transform.
     """

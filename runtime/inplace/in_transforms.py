@@ -61,17 +61,17 @@ def refuse_examples(written: Tensor, *values: object) -> None:
 
 
 class Differentiated:
-    """What `autograd.grad` may be asked for inside of one transform."""
+    """A transform under way, and the nodes that `autograd.grad` may be asked for inside of it."""
 
     __slots__ = ("depth", "made", "nodes")
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self.depth = len(open_levels())
-        """How many levels were open when it began."""
+        """The number of levels that were open when it began."""
         self.made: set[Node] = set()
         """Leaves that were made inside of it, those of transforms in it as well."""
         self.nodes = set(nodes)
-        """What it differentiates by, and the leaves that were made inside of it alone."""
+        """Those that it differentiates by, and of leaves that were made inside of it alone."""
 
 
 class _Births(threading.local):
@@ -215,7 +215,7 @@ def forget_leaves(nodes: Iterable[Node]) -> None:
 
 
 def innermost_differentiated() -> Differentiated | None:
-    """What the innermost transform other than `vmap` differentiates; None where there is none."""
+    """Return the innermost transform other than `vmap`; None where there is none."""
     return _births.transforms[-1] if _births.transforms else None
 
 
