@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, TypeAlias
 
+from ..batching.batched import Batched
 from ..core.tensor import Size, Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn
 from ..dtypes.kinds import is_symbolic
 from ..functions.creation import zeros_like
-from ..inplace.in_transforms import refuse_transformed
+from ..inplace.in_transforms import is_differentiated, refuse_transformed
 from .batched import grad_of_each
 from .edges import GradientEdge, TensorOrEdge, shape_and_dtype
 from .run_backward import refuse_unused, run_backward
-from .transformed import captured_inputs, grad_of_examples, is_of_examples
 
 TensorOrTensors: TypeAlias = TensorOrEdge | Iterable[TensorOrEdge]
 Gradients: TypeAlias = Tensor | Iterable[Tensor | None] | None
@@ -180,9 +180,14 @@ def grad(
             accumulate_grad=False,
         )
 
-    unused = captured_inputs(roots, wanted)
     cotangents = _as_tuple(roots, grad_outputs)
-    if is_of_examples(*roots, *wanted):
+    has_examples = any(type(end) is Batched for end in (*roots, *wanted))
+    unused: frozenset[int] = frozenset()
+    if has_examples or is_differentiated():
+        from .transformed import captured_inputs, grad_of_examples  # not at every start
+
+        unused = captured_inputs(roots, wanted)
+    if has_examples:
         if is_grads_batched:
             raise RuntimeError(
                 "is_grads_batched=True of batched tensors: inside vmap use gs.func.vjp and vmap"
