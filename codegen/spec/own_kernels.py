@@ -21,36 +21,45 @@ MODULE = "own_kernels"
 
 _IMPORTABLE = sys.stdlib_module_names | {"numpy", "scipy", "gradspec"}
 
-_CHANGING = frozenset(
+_COMPUTING = frozenset(
     {
-        "builtins",
-        "ctypes",
-        "datetime",
-        "gc",
-        "importlib",
-        "inspect",
-        "multiprocessing",
-        "os",
-        "platform",
-        "random",
-        "secrets",
-        "socket",
-        "subprocess",
-        "sys",
-        "threading",
-        "time",
-        "traceback",
-        "uuid",
-        "weakref",
+        "__future__",
+        "abc",
+        "array",
+        "bisect",
+        "cmath",
+        "collections",
+        "contextlib",
+        "copy",
+        "dataclasses",
+        "enum",
+        "fractions",
+        "functools",
+        "heapq",
+        "itertools",
+        "math",
+        "numbers",
+        "operator",
+        "re",
+        "statistics",
+        "string",
+        "struct",
+        "textwrap",
+        "types",
+        "typing",
+        "warnings",
     }
 )
-"""Modules that answer differently from one call to the next, from one machine to the other, or in a
-proof: which modules there are, and who calls."""
+"""Python's modules whose answers follow from what they are given. Others read files and clocks, or
+keep something from call to call."""
 
 _CHANGING_NAMES = frozenset(
     {
         "__import__",
+        "attrgetter",
+        "breakpoint",
         "compile",
+        "delattr",
         "eval",
         "exec",
         "globals",
@@ -58,7 +67,9 @@ _CHANGING_NAMES = frozenset(
         "id",
         "input",
         "locals",
+        "methodcaller",
         "open",
+        "setattr",
         "vars",
     }
 )
@@ -72,8 +83,13 @@ _OF_PLACES = frozenset(
         "__reduce__",
         "aligned",
         "base",
+        "behaved",
+        "byte_bounds",
         "byteorder",
+        "carray",
         "ctypes",
+        "data",
+        "farray",
         "isnative",
         "may_share_memory",
         "memmap",
@@ -84,6 +100,43 @@ _OF_PLACES = frozenset(
 )
 """Attributes that tell where the elements of an array lie, and functions of NumPy: equal elements
 must give equal results."""
+
+_OF_ELSEWHERE = frozenset(
+    {
+        "DataSource",
+        "fromfile",
+        "fromregex",
+        "genfromtxt",
+        "get_default_dtype",
+        "get_printoptions",
+        "getbufsize",
+        "geterr",
+        "geterrcall",
+        "is_grad_enabled",
+        "load",
+        "loadtxt",
+        "manual_seed",
+        "open_memmap",
+        "save",
+        "savetxt",
+        "savez",
+        "savez_compressed",
+        "set_default_dtype",
+        "set_printoptions",
+        "setbufsize",
+        "seterr",
+        "seterrcall",
+        "tofile",
+    }
+)
+"""Functions that read or write files, or what is set for the whole program."""
+
+_OF_INSIDES = frozenset(
+    {"__builtins__", "__class__", "__closure__", "__code__", "__dict__", "__globals__"}
+)
+"""Attributes by which everything can be reached, under any name."""
+
+_NOT_READ = _OF_PLACES | _OF_ELSEWHERE | _OF_INSIDES
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,30 +191,78 @@ def _imported(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, str]]:
 def _changing(body: list[ast.stmt]) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
     """Names of what is no function of arguments: equal calls do not show what it may give."""
     for node, module in _imported(body):
-        if module.partition(".")[0] in _CHANGING or module == "numpy.random":
+        root = module.partition(".")[0]
+        changes = root in sys.stdlib_module_names and root not in _COMPUTING
+        if changes or module == "numpy.random":
             yield node, module
     for top in body:
         for part in ast.walk(top):
             if isinstance(part, ast.Global):
                 yield part, "global"
-            elif isinstance(part, ast.Attribute) and _is_of_places(part):
+            elif isinstance(part, ast.Attribute) and _is_not_for_kernels(part):
                 yield part, ast.unparse(part)
-            elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
-                if part.func.id in _CHANGING_NAMES:
-                    yield part, part.func.id
+            elif isinstance(part, ast.Name) and part.id in _CHANGING_NAMES | _OF_INSIDES:
+                yield part, part.id
+            elif isinstance(part, ast.Call) and _is_indirect(part):
+                yield part, ast.unparse(part)
             elif isinstance(part, ast.ImportFrom):
                 names = {name.name for name in part.names}
-                yield from ((part, name) for name in sorted(names & {"random", *_OF_PLACES}))
-            elif isinstance(part, ast.FunctionDef):
+                yield from ((part, n) for n in sorted(names & {"random", *_NOT_READ}))
+            elif isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 yield from _identities(part)
+    yield from _whole_flags(body)
+    yield from _kept_elsewhere(body)
 
 
-def _is_of_places(node: ast.Attribute) -> bool:
-    """Return whether a part is random, or is read to tell where arrays lie."""
-    return node.attr == "random" or (isinstance(node.ctx, ast.Load) and node.attr in _OF_PLACES)
+def _is_not_for_kernels(node: ast.Attribute) -> bool:
+    """Return whether a part is random, or tells where arrays lie or what else there is."""
+    is_read = isinstance(node.ctx, ast.Load)
+    return node.attr in ("attrgetter", "methodcaller", "random") or (
+        is_read and node.attr in _NOT_READ
+    )
 
 
-def _identities(function: ast.FunctionDef) -> Iterator[tuple[ast.expr, str]]:
+def _is_indirect(node: ast.Call) -> bool:
+    """Return whether a call asks for an attribute by a text that is not seen, or is refused."""
+    if not (isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr")):
+        return False
+    name = node.args[1] if len(node.args) > 1 else None
+    text = name.value if isinstance(name, ast.Constant) else None
+    return not isinstance(text, str) or text in {"random", "flags", *_NOT_READ}
+
+
+def _whole_flags(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, str]]:
+    """The flags of an array, where they are not asked for one by one: they tell who owns it."""
+    read = [p for top in body for p in ast.walk(top) if isinstance(p, ast.Attribute)]
+    asked = {id(part.value) for part in read if part.attr != "num"}
+    for part in read:
+        if part.attr == "flags" and id(part) not in asked:
+            yield part, ast.unparse(part)
+
+
+def _kept_elsewhere(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, str]]:
+    """Attributes that a function changes of what is not its own: they last until the next call."""
+    imported = {
+        (alias.asname or alias.name).partition(".")[0]
+        for top in body
+        for node in ast.walk(top)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    known = imported | {top.name for top in body if isinstance(top, ast.ClassDef | ast.FunctionDef)}
+    for top in body:
+        for part in ast.walk(top):
+            if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
+                root: ast.expr = part
+                while isinstance(root, ast.Attribute | ast.Subscript):
+                    root = root.value
+                if isinstance(root, ast.Name) and root.id in known:
+                    yield part, ast.unparse(part)
+
+
+def _identities(
+    function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+) -> Iterator[tuple[ast.expr, str]]:
     """Questions whether two arguments are one object, of which elements say nothing."""
     given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
     for node in ast.walk(function):

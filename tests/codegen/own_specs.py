@@ -44,7 +44,7 @@ SPEC = """\
 """
 
 KERNELS = """\
-from pathlib import Path
+from fractions import Fraction
 
 def square(x):
     return _product(x, x)

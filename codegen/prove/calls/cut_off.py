@@ -4,7 +4,7 @@ The lemma of orders needs every array that a rule reads to reach it with its der
 is cut off does not: `3 * (2 * x * d - d * d)`, with a detached copy `d` of `x`, has the value of
 `3 * x * x` and its first derivative, and not its second. A rule that is right to every order has
 the same value for any `d`, as long as conditions come out the same way. So it is computed with
-others.
+others. A batching formula, which is differentiated where `vmap` calls it, is held to the same.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class CutOff:
                 continue  # no call of this formula
             if found and all(_differ(each, wanted) for each in found):
                 raise Mismatch(
-                    f"the rule of {key}",
+                    "the batching rule" if key == "batch" else f"the rule of {key}",
                     key.partition(",")[0],
                     "changes with what it cuts off from the graph, as `detach_copy` does: its own "
                     "derivatives lack a term",
@@ -74,7 +74,7 @@ class CutOff:
 
     def _compiled(self, spec: OpSpec) -> Iterator[tuple[str, tuple[str, ...], Callable[..., Any]]]:
         vjps = ((", ".join(names), rule) for names, rule in spec.vjps)
-        for key, rule in (*vjps, *spec.jvps):
+        for key, rule in (*vjps, *spec.jvps, ("batch", spec.batch)):
             if isinstance(rule, Formula) and any(_is_op(c.function) for c in calls(rule.block)):
                 names = tuple(sorted(free_names(rule.block) - set(CONSTANTS)))
                 notes = {_MOVED: self._moved}

@@ -1,10 +1,12 @@
-"""Slopes, pairings and sizes of arrays of numbers."""
+"""Slopes, pairings and sizes of arrays of numbers, and calls as text."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from ...spec.model import OpSpec
 
 Array = np.ndarray[Any, Any]
 
@@ -80,3 +82,18 @@ def to_single(value: Any) -> Any:
 
 def short(array: Array) -> str:
     return np.array2string(array, threshold=6, precision=6).replace("\n", "")
+
+
+def show(spec: OpSpec, values: dict[str, Any]) -> str:
+    """The call, with its numbers."""
+    return f"{spec.name}({', '.join(f'{n}={_text(v)}' for n, v in values.items())})"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, np.ndarray):
+        if value.size > 12 or not value.size:
+            return f"{value.dtype}{list(value.shape)}"
+        return np.array2string(value, separator=", ", max_line_width=10000).replace("\n", "")
+    return repr(value)

@@ -19,6 +19,7 @@ from ...spec.vocabulary import FACTORIZATIONS
 from ..identities.higher_orders import reads_what_it_made
 from ..identities.identity import Mismatch
 from ..identities.run import argument
+from ..inputs.divisors import POINTS, Divisors
 from ..inputs.domain import is_at_gap, is_inside
 from ..inputs.smallest_call import smallest_call
 from ..inputs.unproved import is_unproved
@@ -49,7 +50,7 @@ from .every_size import calls_of_every_size, long_calls
 from .judge import SINGLE_TOLERANCE, SINGLE_TOLERANCE_BY_DTYPE, Judge
 from .kernel import compare_kernel
 from .meant import suggestion
-from .measures import is_finite
+from .measures import is_finite, show
 from .mentioned import special_numbers, tells_dtypes_apart
 from .other_data import check_other_data
 from .own_kernels import has_own_kernels
@@ -162,6 +163,7 @@ class _Search:
         )
         self.branches = Branches(spec)
         self.cut_off = CutOff(spec)
+        self.divisors = Divisors(spec, self.branches.names)
         self.seen: set[Path] = set()
         """Ways through the conditions of which a call was looked at closer."""
         self.calls = self.compared = 0
@@ -256,6 +258,7 @@ class _Search:
         self._look_at_special(args, most)
         if not self.has_factors:
             self._look_at_infinity(args)
+            self._look_at_zero_divisors(args)
 
     def _look_at_special(self, args: dict[str, Any], most: int | None) -> None:
         for values in islice(special_points(self.spec, args, self.rng, self.numbers), most):
@@ -269,6 +272,13 @@ class _Search:
         if not is_unproved(self.spec, values):
             for changed in infinite_points(values):
                 self.look_at(changed, False)
+
+    def _look_at_zero_divisors(self, args: dict[str, Any]) -> None:
+        """Judge calls at which what a rule divides by is zero."""
+        if self.divisors.count:
+            points = self._drawn(args, POINTS, np.random.default_rng(0))
+            for values in self.divisors.vanishing(points):
+                self.look_at(values, False)
 
     def _third_order(self, several: list[dict[str, Any]]) -> None:
         """Compare third derivatives at calls that differ from the first in more than shapes.
@@ -307,10 +317,12 @@ class _Search:
             self.known.add(args, self.path)
         return is_call
 
-    def _drawn(self, args: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    def _drawn(
+        self, args: dict[str, Any], count: int, rng: np.random.Generator | None = None
+    ) -> list[dict[str, Any]]:
         """Arguments at usual points; none if there are none of these shapes."""
         try:
-            return list(usual_points(self.spec, args, self.rng, count))
+            return list(usual_points(self.spec, args, rng or self.rng, count))
         except (NoArguments, ValueError, TypeError, IndexError, np.linalg.LinAlgError):
             return []
 
@@ -553,18 +565,3 @@ def _has_infinities(values: dict[str, Any]) -> bool:
 
 def _tilt(matrix: Any) -> Any:
     return matrix + np.triu(np.full_like(matrix, 0.25), 1) if np.ndim(matrix) > 1 else matrix
-
-
-def show(spec: OpSpec, values: dict[str, Any]) -> str:
-    """The call, with its numbers."""
-    return f"{spec.name}({', '.join(f'{n}={_text(v)}' for n, v in values.items())})"
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_text, value))}]"
-    if isinstance(value, np.ndarray):
-        if value.size > 12 or not value.size:
-            return f"{value.dtype}{list(value.shape)}"
-        return np.array2string(value, separator=", ", max_line_width=10000).replace("\n", "")
-    return repr(value)
