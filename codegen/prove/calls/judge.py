@@ -192,7 +192,8 @@ class Judge(CallWithSecondDerivatives):
             try:
                 self._slope(pulled, ahead, behind, size, f"VJP of {key}", key)
             except Mismatch:
-                if tangents is None or self.is_usual or not self._has_kinks:
+                is_nan = not np.isfinite(pulled)
+                if tangents is None or self.is_usual or not self._has_kinks or is_nan:
                     raise  # at a kink the JVP was looked at, element by element
 
     def _finely(self) -> None:

@@ -11,6 +11,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TypeVar
@@ -22,6 +23,7 @@ from ...spec.model import OpSpec
 from ...spec.own_kernels import MODULE
 from ..identities.definition import evaluate_definition
 from ..identities.identity import Mismatch
+from ..inputs.domain import is_inside
 from ..inputs.other_arrays import apart, in_dtype, with_floats
 from ..symbolic.special_values import formulas
 from .call import CallWithNumbers
@@ -45,6 +47,9 @@ HALF_TOLERANCE = 0.05
 
 LARGEST_HALF = 1000.0
 """Larger values may come of numbers that half precision does not hold."""
+
+KEPT = 1e-3
+"""Relative to an element: in single precision so many digits are left, or nothing is compared."""
 
 SMALLER = (np.int32, np.int16)
 """Dtypes of whole numbers in which kernels are compared with their definition, beside int64. Of
@@ -135,6 +140,7 @@ def check_own_kernels(call: CallWithNumbers, middle: dict[str, Array]) -> None:
     if call.spec.kernel is not None:
         _check_whole_numbers(call)
         _check_smaller_numbers(call)
+        _check_other_elements(call)
 
 
 def check_own_kernels_at_nan(call: CallWithNumbers, middle: dict[str, Array]) -> None:
@@ -213,6 +219,39 @@ def _check_smaller_numbers(call: CallWithNumbers) -> None:
                 raise Mismatch(f"kernel of {name}", "kernel", text)
 
 
+def _check_other_elements(call: CallWithNumbers) -> None:
+    """Compare the values with the definition where elements are small, large, in order, or alike.
+
+    Where the definition loses digits, single precision gives other ones: nothing is asked there.
+    """
+    for how, values in _with_other_elements(call.values):
+        if not is_inside(call.spec.domain, values):
+            continue
+        single = _defined(call, in_dtype(values, np.float32))
+        found, definition = _outputs(call, values), _defined(call, values)
+        if found is None or definition is None or single is None:
+            continue
+        for name, wanted in definition.items():
+            if wanted.dtype.kind not in "fc" or single[name].shape != wanted.shape:
+                continue
+            size = np.abs(wanted)
+            is_kept = (size > 0) & (np.abs(single[name] - wanted) <= KEPT * size)
+            if (is_kept & ~(np.abs(found[name] - wanted) <= KEPT * size)).any():
+                text = f"is {short(found[name])} for {how}, of the definition {short(wanted)}"
+                raise Mismatch(f"kernel of {name}", "kernel", text)
+
+
+def _with_other_elements(values: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The arguments with other elements, of the same shapes, and how these are."""
+    for how, way in _ELEMENTS.items():
+        yield how, with_floats(values, way)
+    floats = {n: v for n, v in values.items() if isinstance(v, np.ndarray) and v.dtype.kind == "f"}
+    for (one, first), (other, second) in combinations(floats.items(), 2):
+        for how, alike in ((f"`{one}`", first), (f"`{one}` turned round", first.T)):
+            if alike.shape == second.shape:
+                yield f"`{other}` equal to {how}", values | {other: alike.copy()}
+
+
 def _defined(call: CallWithNumbers, values: dict[str, Any]) -> dict[str, Array] | None:
     """The values of the definition; None if it raises."""
     try:
@@ -255,8 +294,22 @@ def _backwards(array: Array) -> Array:
     return array[::-1].copy()[::-1] if array.ndim else array
 
 
+def _symmetric(array: Array) -> Array:
+    is_square = array.ndim == 2 and array.shape[0] == array.shape[1]
+    return (array + array.T) / 2 if is_square else array
+
+
 _ORDERS: dict[str, Callable[[Array], Array]] = {
     "in order of columns": lambda array: array.T.copy().T,
     "with gaps in memory": apart,
     "with a negative stride": _backwards,
+}
+
+_ELEMENTS: dict[str, Callable[[Array], Array]] = {
+    "small elements": lambda array: array * 2.0**-16,
+    "large elements": lambda array: array * 2.0**30,
+    "rising elements": lambda array: np.sort(array, None).reshape(array.shape),
+    "falling elements": lambda array: np.sort(array, None)[::-1].reshape(array.shape),
+    "a symmetric matrix": _symmetric,
+    "the unit matrix": lambda array: np.eye(*array.shape) if array.ndim == 2 else array,
 }

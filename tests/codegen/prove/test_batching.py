@@ -139,3 +139,22 @@ def test_a_rule_with_other_gradients_at_ties_is_refuted(tmp_path: Path) -> None:
     assert not verdict.holds
     assert verdict.counterexample is not None
     assert verdict.counterexample.key == "batch"
+
+
+def test_a_rule_whose_own_derivatives_lack_a_term_is_refuted(tmp_path: Path) -> None:
+    """The value and the first derivatives are those of the op: a Hessian would be zero."""
+    text = """
+- name: sum_of_squares(Tensor self) -> Tensor
+  doc: The sum of the squares.
+  forward: sum(self * self)
+  self: 2 * grad * self
+  result: 2 * sum(self_p * self_t)
+  batch: |
+    d = detach_copy(flatten(self))
+    return sum(2 * flatten(self) * d - d * d, 0)
+  examples: [{self: [3]}]
+"""
+    _, verdict = prove_text(text, tmp_path, "held_ops")["sum_of_squares"]
+    assert not verdict.holds
+    assert verdict.counterexample is not None
+    assert verdict.counterexample.key == "batch"

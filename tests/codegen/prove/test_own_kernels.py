@@ -95,6 +95,45 @@ def given_again(x):
     return _squares(x.shape[0])
 
 
+class _Place:
+    __slots__ = ("number",)
+
+
+_PLACES = [_Place()]
+_PLACES[0].number = 0
+
+
+def placed(x):
+    _PLACES[0].number += 1
+    return x * x * (1 + _PLACES[0].number // 100_000)
+
+
+_STEPS = iter(range(1_000_000))
+
+
+def stepping(x):
+    return x * x * (1 + next(_STEPS) // 100_000)
+
+
+@functools.cache
+def _box():
+    return []
+
+
+def boxed(x):
+    _box().append(1)
+    return x * x * (1 + len(_box()) // 100_000)
+
+
+@functools.lru_cache(maxsize=8)
+def _shares(n):
+    return [1.0] * n
+
+
+def counted(x):
+    return x * x * len(_shares(x.shape[0]))
+
+
 def of_two(x, y):
     is_other = x.ndim == 2 and not x.flags.c_contiguous and y.flags.c_contiguous
     return x.T * y if is_other and x.shape[0] == x.shape[1] else x * y
@@ -245,6 +284,21 @@ WRONG = {
   result: x_t * y_p + y_t * x_p
   examples: [{x: [2, 2], y: [2, 2]}]
 """,
+    "a slot of an object": f"""\
+- name: own_placed(Tensor x) -> Tensor
+  forward: x * x
+  kernel: kernels.placed(x)
+{SQUARE}""",
+    "a place in an iterator": f"""\
+- name: own_stepping(Tensor x) -> Tensor
+  forward: x * x
+  kernel: kernels.stepping(x)
+{SQUARE}""",
+    "a list that a cache keeps": f"""\
+- name: own_boxed(Tensor x) -> Tensor
+  forward: x * x
+  kernel: kernels.boxed(x)
+{SQUARE}""",
     "a text of the kernel": """\
 - name: own_sum(Tensor x, str mode='total') -> Tensor
   requires: x.ndim == 1 and x.shape[0] > 0
@@ -276,6 +330,14 @@ RIGHT = """\
   x: grad * sigmoid(x)
   result: auto_element_wise
 
+- name: own_counted(Tensor x) -> Tensor
+  requires: x.ndim == 1
+  forward: x * x * x.shape[0]
+  kernel: kernels.counted(x)
+  x: 2 * grad * x * x.shape[0]
+  result: 2 * x_t * x_p * x_p.shape[0]
+  examples: [{x: [3]}]
+
 - name: own_outer(Tensor x) -> Tensor
   requires: x.ndim == 1
   forward: unsqueeze(x, 1) * unsqueeze(x, 0)
@@ -305,4 +367,4 @@ def test_what_a_kernel_tells_apart_is_tried(
 
 
 def test_right_kernels_are_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "4 ops: 4 proved" in generated(RIGHT, tmp_path, monkeypatch)
+    assert "5 ops: 5 proved" in generated(RIGHT, tmp_path, monkeypatch)
