@@ -35,6 +35,7 @@ WRONG = (
     *("batched_squares", "log_of_squared_volume", "scaled_by_mode_and_rank"),
     *("exponential_bounded_in_single", "square_above_label"),
     *("product_with_real_factor", "squares_of_sorted"),
+    *("total_beyond_number", "total_by_local", "total_by_helper", "inverse_beyond_unit"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
 
@@ -54,6 +55,7 @@ RIGHT = (
     *("mean_by_bounded_count", "squares_in_quadrant"),
     *("shifted_log_sum", "rest_beside_stairs", "times_counts", "turned_view"),
     *("plain_logcosh", "plain_kl_mvn", "trapezoids_by_hand", "standard_score"),
+    *("pole_of_total", "log_of_total", "harmonic_mean"),
 )
 """Rules that an author would write, each of another kind."""
 
