@@ -103,7 +103,7 @@ class _Reader:
     def command(self, text: str) -> str:
         program, *arguments = shlex.split(text)
         assert program == "gradspec", f"no reader knows how to run {program!r}"
-        text = warm.printed(arguments, self.folder, self.environment()).strip()
+        text = warm.run(arguments, self.folder, self.environment()).printed.strip()
         return _TIME.sub("… s", text)
 
     def environment(self) -> dict[str, str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.codegen.conftest import ENDLESS
+from . import warm
 
 ENTRY = """
 - name: mine(Tensor self) -> Tensor
@@ -71,32 +70,15 @@ FILES = {
     + b"2]}]\n",
 }
 
-RUN = r"""
-import re
-from pathlib import Path
-from gradspec_codegen.cli import main
-try:
-    main(["codegen", "ops.yaml", "--out", "made", "--jobs", "1"])
-finally:
-    status = Path("/proc/self/status")
-    if status.exists():  # `ru_maxrss` would count what the parent held when it started this
-        print(int(re.search(r"VmHWM:\s+(\d+) kB", status.read_text())[1]) // 1024)
-    else:
-        import resource
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
-"""
-"""The command, and how many megabytes it took."""
-
 
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
 def test_a_hostile_file_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "ops.yaml").write_bytes(data)
-    done = subprocess.run(
-        [sys.executable, "-c", RUN], cwd=tmp_path, capture_output=True, timeout=ENDLESS
-    )
-    errors = done.stderr.decode()
+    words = ["codegen", "ops.yaml", "--out", "made", "--jobs", "1"]
+    ended = warm.run(words, tmp_path, dict(os.environ))
+    errors = ended.printed
     assert re.search(r"error\[GS\d\d\d\]: .*\n\s*--> ops\.yaml:\d+:\d+\n", errors), errors[-500:]
     assert errors.endswith("nothing was written.\n")
-    assert done.returncode == 1
-    assert int(done.stdout.split()[-1]) < 500
+    assert ended.status == 1
+    assert ended.megabytes < 500
     assert [path.name for path in tmp_path.iterdir()] == ["ops.yaml"]

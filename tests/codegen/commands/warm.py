@@ -2,9 +2,9 @@
 
     python -m tests.codegen.commands.warm
 
-It has imported the generator and read the table, which takes longer than most commands of the
-documents. Requests and answers are lines of JSON: the arguments, the folder and the environment of
-a command; what it printed.
+It has imported the generator and read the table, which takes longer than most commands that tests
+run. Requests and answers are lines of JSON: the arguments, the folder and the environment of a
+command, and a program to run before it; what it printed, how it ended, and the memory that it took.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,16 +24,35 @@ from typing import Any
 from tests.meta.source_tree import ROOT
 
 
-def printed(arguments: list[str], folder: Path, environment: dict[str, str]) -> str:
-    """Run a command in a folder, and return what it printed."""
+ENDLESS = 120
+"""Seconds of computing that no command may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A command that has ended."""
+
+    printed: str
+    status: int
+    """Exit status, or the negative number of the signal that ended it."""
+    megabytes: int
+    """The most that it held at once."""
+
+
+def run(arguments: list[str], folder: Path, environment: dict[str, str], first: str = "") -> Ended:
+    """Run a command in a folder, after the program `first` in the same process."""
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
-    request = {"arguments": arguments, "folder": str(folder), "environment": environment}
+    request = {
+        "arguments": arguments,
+        "folder": str(folder),
+        "environment": environment,
+        "first": first,
+    }
     server.stdin.write(json.dumps(request) + "\n")
     server.stdin.flush()
-    answer: str = json.loads(server.stdout.readline())
-    return answer
+    return Ended(**json.loads(server.stdout.readline()))
 
 
 @cache
@@ -63,10 +84,14 @@ def main() -> None:
             if child == 0:
                 _become(request, output.fileno())
                 return
-            os.waitpid(child, 0)
+            _, status, used = os.wait4(child, 0)
             output.seek(0)
-            text = output.read().decode("utf-8")
-        sys.stdout.write(json.dumps(text) + "\n")
+            ended = {
+                "printed": output.read().decode("utf-8"),
+                "status": os.waitstatus_to_exitcode(status),
+                "megabytes": used.ru_maxrss // (1024**2 if sys.platform == "darwin" else 1024),
+            }
+        sys.stdout.write(json.dumps(ended) + "\n")
         sys.stdout.flush()
 
 
@@ -79,8 +104,12 @@ def _become(request: dict[str, Any], output: int) -> None:
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
+    tempfile.tempdir = None  # which its environment decides
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (ENDLESS, most))
     sys.path[0] = request["folder"]
     sys.argv = ["gradspec", *request["arguments"]]
+    exec(request["first"], {})
     command()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,24 @@ def test_every_character_of_a_value_has_its_place(text: str) -> None:
         (span.line, span.column) for c, span in zip(value.value, spans, strict=False) if c in "abc"
     ]
     assert letters == sorted(set(letters))
+
+
+@pytest.mark.parametrize("text", SCALARS.values(), ids=SCALARS)
+def test_places_are_the_same_in_another_process(text: str) -> None:
+    spans = scalar(text).spans()
+    there = pickle.loads(pickle.dumps(spans))
+    back = pickle.loads(pickle.dumps(there))
+    for copy in (there, back):
+        assert len(copy) == len(spans)
+        assert list(copy) == list(spans)
+        assert copy[2:] == spans[2:]
+
+
+def test_places_travel_without_the_text_and_in_few_bytes() -> None:
+    spans = scalar("k: >-\n" + "  grad * cos(self) +\n" * 1_000 + "  grad\n").spans()
+    data = pickle.dumps(spans)
+    assert b"cos" not in data
+    assert len(data) < len(spans)
 
 
 def test_places_of_known_characters() -> None:
