@@ -23,7 +23,6 @@ from typing import Any
 
 from tests.meta.source_tree import ROOT
 
-
 ENDLESS = 120
 """Seconds of computing that no command may take."""
 
