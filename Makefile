@@ -30,8 +30,12 @@ demo: $(STAMP)  ## Generate, train on handwritten digits, add an op and prove it
 test oracle: export OPENBLAS_NUM_THREADS = 1
 test oracle: export OMP_NUM_THREADS = 1
 
+# A file's tests share what is proved or built for them, so one process runs them all; in the order
+# of the files, of which the long ones come early and the last are short.
+test oracle: PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
 test: $(STAMP)  ## Run the tests (those against PyTorch where it is installed)
-	@$(BIN)/python -m pytest -n 2
+	@$(PYTEST)
 
 codegen: $(STAMP)  ## Prove the formulas in specs/ and write generated/
 	@$(BIN)/gradspec codegen
@@ -71,7 +75,7 @@ accuracy: $(STAMP)  ## Compare errors with other libraries, against 50 digits
 oracle: $(STAMP)  ## Install PyTorch 2.13.0 and JAX 0.10.2 and run the tests against them
 	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'
 	@$(BIN)/python -c 'import jax' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'jax==0.10.2'
-	@$(BIN)/python -m pytest -n 2 -m 'oracle or jax'
+	@$(PYTEST) -m 'oracle or jax'
 
 $(DOCS_STAMP): $(STAMP)
 	@echo "Adding what sets the site to $(VENV) (once)"
