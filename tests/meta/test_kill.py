@@ -10,23 +10,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.codegen.commands import warm
+
 SPEC = """\
 - family: steps
 
 - name: step_{letter}(Tensor self) -> Tensor
-  doc: Version {letter} of an op.
-  forward: self * {factor}
-  self: grad * {factor}
-  result: auto_linear
+  doc: Version {letter} of an op, which needs no proof.
+  composite: self * {factor}
   examples: [{{self: [2]}}]
 """
 VERSIONS = {"a": SPEC.format(letter="a", factor=2), "b": SPEC.format(letter="b", factor=3)}
 
-GENERATOR = """\
-import os, runpy, signal, sys
+KILL = """\
+import os, signal, sys
 
-left, folder = int(sys.argv[1]), sys.argv[2]
-CHANGES = {"open", "os.chmod", "os.mkdir", "os.remove", "os.rename", "os.rmdir"}
+left, folder = {left}, {folder!r}
+CHANGES = {{"open", "os.chmod", "os.mkdir", "os.remove", "os.rename", "os.rmdir"}}
 
 
 def hook(event, args):
@@ -41,10 +41,8 @@ def hook(event, args):
 
 
 sys.addaudithook(hook)
-sys.argv = ["gradspec", *sys.argv[3:]]
-runpy.run_module("gradspec_codegen", run_name="__main__")
 """
-"""Run the generator, which is killed just before it changes a folder for the nth time."""
+"""Kill the process just before it changes a folder for the nth time."""
 
 EVERY = 4
 """Fraction of a run's changes of which each is tried once."""
@@ -64,15 +62,10 @@ class Tree:
     def run(self, version: str, *, killed_before: int = 0) -> int:
         """Run the generator on one version of the spec, and return how it ended."""
         self.spec.write_text(VERSIONS[version], encoding="utf-8")
-        command = [sys.executable, "-c", GENERATOR, str(killed_before), str(self.folder)]
-        return subprocess.run(
-            [*command, "codegen", str(self.spec), "--out", str(self.out), "--jobs", "1"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=self.folder,
-            env=os.environ | {"TMPDIR": str(self.private)},
-            check=False,
-        ).returncode
+        words = ["codegen", str(self.spec), "--out", str(self.out), "--jobs", "1"]
+        environment = os.environ | {"TMPDIR": str(self.private)}
+        kill = KILL.format(left=killed_before, folder=str(self.folder))
+        return warm.run(words, self.folder, environment, kill).status
 
     def generate(self, version: str) -> dict[str, bytes]:
         """An undisturbed run, and what it leaves."""
