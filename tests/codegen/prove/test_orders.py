@@ -76,7 +76,7 @@ def test_rules_that_can_be_differentiated_are_proved(tmp_path: Path) -> None:
 
 
 def notes_on(name: str, number: int) -> list[str]:
-    """What is said of an example of an op of the table, once its second derivatives are compared.
+    """Compare second derivatives at an example of an op of the table; answers what is said of them.
 
     That all of them are right is proved by `make prove`.
     """
