@@ -30,10 +30,10 @@ from .failures import causes
 from .prove import sources
 from .prove.report import lock
 from .prove.report.verdict import OpVerdict
+from .spec.elementwise import with_pointwise
 from .spec.load import load_table
 from .spec.model import OpSpec, Table
 from .spec.own_kernels import MODULE, OwnKernels, read_own_kernels
-from .spec.pointwise import with_pointwise
 from .target import NUMPY, Target, builtin_spec, plain
 from .targets.frameworks import framework
 from .targets.installed import too_old

@@ -298,7 +298,7 @@ class OpSpec:
     """The ops that its formulas call as parts of them, directly or through each other: private
     ones, and in a spec of one's own all of it."""
     is_pointwise: bool = False
-    """Every element is computed from those at its place alone, by the rules, too (`pointwise`)."""
+    """Every element is computed from those at its place alone, by rules as well (`elementwise`)."""
     copy_doc: str = ""
     """Name of the op that copies the elements of this view, `permute_copy`; empty for none."""
     node: str = ""

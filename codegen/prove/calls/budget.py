@@ -1,4 +1,4 @@
-"""How many calls of an op are judged, of every kind."""
+"""Bounds of the numbers of calls of an op that are judged, of every kind."""
 
 from __future__ import annotations
 

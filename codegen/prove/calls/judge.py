@@ -17,6 +17,7 @@ import numpy as np
 from ...spec.model import Formula
 from ..identities.identity import Mismatch
 from ..identities.run import Call, Leaf
+from ..inputs.roots import takes_root_of_zero
 from .call import Lines, NoCall, float_leaves
 from .constants import check_unchanging
 from .measures import (
@@ -32,7 +33,6 @@ from .measures import (
 )
 from .own_kernels import check_own_kernels, check_own_kernels_at_nan
 from .parts import check_parts
-from .roots import takes_root_of_zero
 from .second_derivatives import CallWithSecondDerivatives
 
 Array = np.ndarray[Any, Any]

@@ -53,7 +53,7 @@ MOST = 6
 
 
 class Divisors:
-    """What the rules of an op divide by, as functions of everything that they read."""
+    """The divisors in the rules of an op, as functions of everything that they read."""
 
     def __init__(self, spec: OpSpec, names: Names) -> None:
         self._spec = spec

@@ -11,9 +11,9 @@ import gradspec as gs
 from gradspec.dispatch.registry import BY_NAME, import_all
 from gradspec_codegen import auto
 from gradspec_codegen.pipeline import builtin_table
+from gradspec_codegen.spec.elementwise import with_pointwise
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import OpSpec
-from gradspec_codegen.spec.pointwise import with_pointwise
 
 SPEC = """\
 - name: halved(Tensor self) -> Tensor
