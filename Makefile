@@ -30,9 +30,9 @@ demo: $(STAMP)  ## Generate, train on handwritten digits, add an op and prove it
 test oracle: export OPENBLAS_NUM_THREADS = 1
 test oracle: export OMP_NUM_THREADS = 1
 
-# A file's tests share what is proved or built for them, so one process runs them all; in the order
-# of the files, of which the long ones come early and the last are short.
-test oracle: PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Each process begins with a half of the files, whose tests share what is proved or built for them;
+# the one that is done first takes of the other's.
+test oracle: PYTEST = $(BIN)/python -m pytest -n 2 --dist worksteal
 
 test: $(STAMP)  ## Run the tests (those against PyTorch where it is installed)
 	@$(PYTEST)
