@@ -129,7 +129,8 @@ KEYS = (
     Key(
         "complex",
         "`true`: the rules hold for complex tensors, and are proved for them. Without it, asking "
-        "for the gradient of complex numbers raises",
+        "for the gradient of complex numbers raises; and complex tensors are refused where the "
+        "gradient was found to be zero, of real numbers",
         _FLAG,
     ),
     Key(
