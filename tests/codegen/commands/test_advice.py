@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,8 @@ def test_without_a_repair_sympy_speaks_alone(tmp_path: Path) -> None:
 def test_flags_and_numbers_are_tried_that_tell_versions_apart(tmp_path: Path) -> None:
     result = generate(NUMBERS, tmp_path)
     assert result.exit_code == 1
-    assert "`without_its_factor(self=-1., beta=2)`" in result.stderr
+    shown = re.search(r"`without_its_factor\(self=-?\d\., beta=2\)`", result.stderr)
+    assert shown, "the call that shows it is one of a single whole number"
     factor = "grad * (tanh(beta * self) + self * beta * (1 - tanh(beta * self) ** 2))"
     assert f"did you mean `{factor}`? (a factor `beta` is missing)" in result.stderr
     assert "did you mean `grad * (1 - (result / cap) ** 2)`?" in result.stderr
