@@ -62,6 +62,8 @@ class Case:
     """True if there are elements that are no numbers, of which derivatives are not compared."""
     results: list[dict[str, Any]] = field(default_factory=list)
     """The outputs of each example, as tensors."""
+    one_by_one: Any = None
+    """The derivatives of each example, once they have been asked for (see `derivatives`)."""
 
     def stacked(self, name: str, wrap: Callable[[Any], Any]) -> Any:
         """The arrays of all examples for one argument, passed through `wrap`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,27 +23,48 @@ def compare_derivatives(rule: str, case: Case) -> None:
 
     Where the op has no derivative for one example, it need have none for all.
     """
-    rng = np.random.default_rng(1)
-    leaves = [
-        (name, place)
-        for name in case.spec.differentiable_params
-        for place, array in enumerate(_listed(case.rows[0][name]))
-        if array is not None and array.dtype.kind in "fc"
-    ]
+    if case.one_by_one is None:  # the same for every rule that is tried
+        case.one_by_one = _OneByOne(case)
+    wanted: _OneByOne = case.one_by_one
+    leaves = wanted.leaves
     if not leaves:
         return
-    weights = [
-        {name: _random(tensor.array, rng) for name, tensor in row.items() if _is_float(tensor)}
-        for row in case.results
-    ]
     with np.errstate(all="ignore"):
-        one_by_one = _gradients(case, leaves, weights)
-        if one_by_one is not None:
-            _compare(_batched_gradients(rule, case, leaves, weights), one_by_one, "gradient")
-        directions = _directions(case, leaves, rng)
-        tangents = _tangents(case, directions)
-        if tangents is not None:
-            _compare(_batched_tangents(rule, case, directions), tangents, "tangent")
+        if wanted.gradients is not None:
+            found = _batched_gradients(rule, case, leaves, wanted.weights)
+            _compare(found, wanted.gradients, "gradient")
+        if wanted.tangents is not None:
+            found = _batched_tangents(rule, case, wanted.directions)
+            _compare(found, wanted.tangents, "tangent")
+
+
+class _OneByOne:
+    """The derivatives of the examples one by one, along random cotangents and tangents."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        rng = np.random.default_rng(1)
+        self.leaves: list[Leaf] = [
+            (name, place)
+            for name in case.spec.differentiable_params
+            for place, array in enumerate(_listed(case.rows[0][name]))
+            if array is not None and array.dtype.kind in "fc"
+        ]
+        self.weights = [
+            {name: _random(tensor.array, rng) for name, tensor in row.items() if _is_float(tensor)}
+            for row in case.results
+        ]
+        self.directions = _directions(case, self.leaves, rng)
+
+    @cached_property
+    def gradients(self) -> dict[Any, Array] | None:
+        """Stacked, and added up for what the examples share; None where the op has none."""
+        return _gradients(self._case, self.leaves, self.weights)
+
+    @cached_property
+    def tangents(self) -> dict[Any, Array] | None:
+        """Stacked; None where the op has none."""
+        return _tangents(self._case, self.directions)
 
 
 def _gradients(

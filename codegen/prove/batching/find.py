@@ -96,13 +96,17 @@ def _chosen(
     What each fits is `known` from the round before, if there was one.
     """
     found: dict[str, set[int]] = {}
+    covered: set[int] = set()
     for text in candidates(spec):
         if text in wrong:
             continue
         if text not in known:
+            if not _fits_another(text, cases, covered):
+                continue
             known[text] = _fitting(text, cases, symbolic)
         if fits := known[text]:
             found[text] = fits
+            covered |= fits
             if len(fits) == len(cases):
                 return {text: fits}
     chosen = _best(found, set(range(len(cases))), 3)
@@ -113,6 +117,13 @@ def _chosen(
         known[FORMULA] = _fitting(FORMULA, cases, symbolic)
     fits = known[FORMULA]
     return _best(chosen, set(range(len(cases))), 2) | ({FORMULA: fits} if fits else {})
+
+
+def _fits_another(text: str, cases: list[Case], covered: set[int]) -> bool:
+    """Return whether a rule fits a call that none of the rules so far fits: else it adds nothing."""
+    left = (case for number, case in enumerate(cases) if number not in covered)
+    answers = (_holds(text, case) for case in left)
+    return bool(next((holds for holds in answers if holds is not None), False))
 
 
 def _best(found: dict[str, set[int]], left: set[int], most: int) -> dict[str, set[int]]:

@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +21,10 @@ import sympy
 from scipy.special import erf, erfc, gammaln
 
 _SIMPLE_DENOMINATOR = 10**6
+
+_KEPT = 1024
+"""Results that are kept of each operation: rules compute the same with an attribute in every call,
+and each digit of a logarithm costs sympy more than the rest of a call."""
 
 
 def exact_number(number: Any) -> sympy.Expr:
@@ -33,13 +38,18 @@ def exact_number(number: Any) -> sympy.Expr:
         return exact_number(number.real) + sympy.I * exact_number(number.imag)
     if not isinstance(number, float):
         return sympy.Integer(int(number))
+    return _exact_float(float(number))
+
+
+@lru_cache(_KEPT)
+def _exact_float(number: float) -> sympy.Expr:
     if math.isnan(number):
         return sympy.nan
     if math.isinf(number):
         return sympy.oo if number > 0 else -sympy.oo
     simple = Fraction(number).limit_denominator(_SIMPLE_DENOMINATOR)
     if float(simple) != number:
-        simple = Fraction(repr(float(number)))
+        simple = Fraction(repr(number))
     return sympy.Rational(simple.numerator, simple.denominator)
 
 
@@ -136,13 +146,18 @@ def _as_object(value: Any) -> Any:
 
 
 def _operator(combine: Callable[..., sympy.Expr]) -> Callable[..., Any]:
+    @lru_cache(_KEPT)
+    def combined(is_whole: bool, *numbers: sympy.Expr) -> Any:
+        found = combine(*numbers)
+        if found.is_Integer and is_whole:
+            return ExactInteger(found)
+        return ExactConstant(found) if found.is_real is not False else ExactComplex(found)
+
     def method(*operands: Any) -> Any:
         if not all(map(_is_number, operands)):
             return NotImplemented
-        found = combine(*map(exact_number, operands))
-        if found.is_Integer and all(isinstance(operand, int) for operand in operands):
-            return ExactInteger(found)
-        return ExactConstant(found) if found.is_real is not False else ExactComplex(found)
+        is_whole = all(isinstance(operand, int) for operand in operands)
+        return combined(is_whole, *map(exact_number, operands))
 
     return method
 
@@ -233,13 +248,18 @@ def _function(name: str, combine: Callable[..., sympy.Expr]) -> Callable[..., An
     """A function of numbers; as floats have it where the answer is no number, as at a pole."""
     exact = _operator(combine)
 
+    @lru_cache(_KEPT)
+    def real(number: sympy.Expr) -> ExactConstant | None:
+        found = combine(number)
+        is_real = found.is_real is not False and found.is_finite is not False
+        return ExactConstant(found) if is_real else None
+
     def method(number: Any) -> Any:
         if _is_moderate(number):
             if isinstance(number, complex):
                 return exact(number)
-            found = combine(exact_number(number))
-            if found.is_real is not False and found.is_finite is not False:
-                return ExactConstant(found)
+            if (found := real(exact_number(number))) is not None:
+                return found
         with np.errstate(all="ignore"):
             return _of_floats(name)(as_plain(number)).item()
 
