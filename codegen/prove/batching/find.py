@@ -120,7 +120,7 @@ def _chosen(
 
 
 def _fits_another(text: str, cases: list[Case], covered: set[int]) -> bool:
-    """Return whether a rule fits a call that none of the rules so far fits: else it adds nothing."""
+    """Return whether a rule fits a call that none so far fits: else it adds nothing."""
     left = (case for number, case in enumerate(cases) if number not in covered)
     answers = (_holds(text, case) for case in left)
     return bool(next((holds for holds in answers if holds is not None), False))

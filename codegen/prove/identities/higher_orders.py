@@ -16,9 +16,10 @@ from ..numeric.limits import Place, check_second_order, check_third_order
 from ..report.counterexample import show_call
 from ..report.verdict import Status
 from ..symbolic.complex_numbers import is_complex
+from ..symbolic.derivatives import Derivatives
 from ..zero.is_zero import Region, compare
 from ..zero.number_fields import numeric_values
-from .identity import Derivatives, Identity
+from .identity import Identity
 from .orders import count_parts, is_settled_by_first_order, nested_identities, third_identities
 from .run import Array, Run
 

@@ -25,6 +25,7 @@ from sympy import Expr, S
 
 from ..inputs.parametrize import along, contracted, curved, is_parametrized
 from ..symbolic.complex_numbers import conjugate, is_complex, parameters, real_part_to_compare
+from ..symbolic.derivatives import Derivatives
 from ..symbolic.symbols import SymArray, expressions
 from .run import Array, Leaf, Run
 
@@ -46,38 +47,6 @@ class Mismatch(Exception):
         super().__init__(message)
         self.label = label
         self.key = key
-
-
-class Derivatives:
-    """sympy's derivatives, each computed once; the chambers of an example share most of them."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Expr, sympy.Symbol], Expr] = {}
-
-    def by(self, expr: Expr, symbol: sympy.Symbol) -> Expr:
-        """The derivative of an expression."""
-        if expr.is_Number:
-            return S.Zero
-        found = self._known.get((expr, symbol))
-        if found is None:
-            found = self._derive(expr, symbol) if symbol in expr.free_symbols else S.Zero
-            self._known[expr, symbol] = found
-        return found
-
-    def _derive(self, expr: Expr, symbol: sympy.Symbol) -> Expr:
-        """Sums and products part by part, because the parts come up again; sympy does the rest."""
-        if expr.is_Add:
-            return sympy.Add(*(self.by(term, symbol) for term in expr.args))
-        if expr.is_Mul:
-            factors = expr.args
-            return sympy.Add(
-                *(
-                    sympy.Mul(*factors[:n], self.by(factor, symbol), *factors[n + 1 :])
-                    for n, factor in enumerate(factors)
-                    if symbol in factor.free_symbols
-                )
-            )
-        return expr.diff(symbol)
 
 
 class Jacobian:

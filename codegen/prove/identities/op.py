@@ -40,6 +40,7 @@ from ..report.recorder import Silence
 from ..report.verdict import LOST, Batching, Counterexample, OpVerdict, Status, worst
 from ..symbolic.complex_numbers import complex_examples, complex_numbers_given
 from ..symbolic.decisions import ProofError
+from ..symbolic.derivatives import Derivatives
 from ..symbolic.special_values import special_examples
 from ..zero.is_zero import Region, compare
 from ..zero.number_fields import numeric_values
@@ -47,7 +48,6 @@ from .agreement import NumbersDiffer, check_agreement, check_definition
 from .definition import evaluate_definition
 from .higher_orders import HigherOrders
 from .identity import (
-    Derivatives,
     Identity,
     Mismatch,
     duality,

@@ -29,10 +29,10 @@ from ...ir.walk import children
 from ...spec.model import AutoLinear, Formula, NotImplementedYet, OpSpec
 from ..inputs.parametrize import curved, is_parametrized
 from ..symbolic.decisions import tracing
+from ..symbolic.derivatives import Derivatives
 from ..symbolic.symbols import expressions, sym_array
 from .compositions import Arrays, Composition, Directions
 from .identity import (
-    Derivatives,
     Identity,
     Jacobian,
     components,
@@ -89,7 +89,7 @@ def nested_identities(
     """
     if not (run.leaves and run.outputs and run.tangents):
         return
-    motion = _Motion(run)
+    motion = _Motion(run, known)
     complete()
 
     def compose() -> Composition:
@@ -106,7 +106,7 @@ def nested_identities(
 
 def third_identities(spec: OpSpec, run: Run, complete: Callable[[], None]) -> Iterator[Identity]:
     """Yield those of the JVP of the double backward: a change of the second derivatives."""
-    motion = _Motion(run, of_inputs_alone=True)
+    motion = _Motion(run, Derivatives(), of_inputs_alone=True)
     complete()
     with tracing(run.point), real_gradients(map(run.array, run.leaves)):
         call = Composition(spec, run.inputs.values, run.leaves, motion.given)
@@ -174,9 +174,9 @@ def _of_tangents(run: Run, found: Arrays, motion: _Motion) -> Iterator[Identity]
 class _Motion:
     """A speed for every symbol: the direction of the second derivative."""
 
-    def __init__(self, run: Run, *, of_inputs_alone: bool = False) -> None:
+    def __init__(self, run: Run, known: Derivatives, *, of_inputs_alone: bool = False) -> None:
         self._run = run
-        self._known = Derivatives()
+        self._known = known
         self._speeds: dict[sympy.Symbol, sympy.Symbol] = {}
         inputs = {leaf: run.array(leaf) for leaf in run.leaves}
         moves = {leaf: self._moves(array) for leaf, array in inputs.items()}
@@ -195,7 +195,8 @@ class _Motion:
 
     def derivative(self, expr: Expr) -> Expr:
         """The change of an expression as all symbols move."""
-        moving = (symbol for symbol in self._speeds if symbol in expr.free_symbols)
+        depends_on = self._known.symbols(expr)
+        moving = (symbol for symbol in self._speeds if symbol in depends_on)
         return sympy.Add(*(self._known.by(expr, p) * self._speeds[p] for p in moving))
 
     def _moves(self, array: Array) -> Array:

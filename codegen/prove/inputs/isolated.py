@@ -15,10 +15,11 @@ from itertools import islice, takewhile
 import sympy
 
 from ...spec.model import OpSpec
-from ..identities.identity import Derivatives, Identity, identities
+from ..identities.identity import Identity, identities
 from ..identities.run import Run, execute
 from ..numeric.evaluate import Point, is_nan
 from ..symbolic.decisions import ProofError
+from ..symbolic.derivatives import Derivatives
 from .borders import at_border
 
 MOST_POINTS = 6

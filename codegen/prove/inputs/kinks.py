@@ -22,10 +22,11 @@ from ...render.to_formula import OPS_OF_SYMPY
 from ...render.to_sympy import NotSymbolic, SympyReader
 from ...spec.model import AutoElementwise, Example, Formula, OpSpec, Table
 from ..identities.agreement import check_agreement
-from ..identities.identity import Derivatives, Identity, Jacobian
+from ..identities.identity import Identity, Jacobian
 from ..identities.run import Run, execute
 from ..numeric.evaluate import Point, to_float
 from ..symbolic.decisions import Decision
+from ..symbolic.derivatives import Derivatives
 from ..symbolic.exact_constants import exact_number
 from .borders import at_border
 from .domain import is_at_gap

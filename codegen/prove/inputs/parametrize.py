@@ -23,6 +23,7 @@ from sympy import Expr, Matrix, Symbol
 
 from ..symbolic.complex_numbers import is_complex, parameters
 from ..symbolic.decisions import ProofError, value
+from ..symbolic.derivatives import Derivatives
 from ..symbolic.exact_arrays import SymArray, expressions, sym_array
 
 if TYPE_CHECKING:
@@ -225,8 +226,9 @@ def curved(run: Run, q: Symbol) -> Expr:
 def along(expressions: Any, tangents: Mapping[Symbol, Expr]) -> np.ndarray[Any, Any]:
     """The derivative of every element along the parameters, in the direction `tangents`."""
     out = np.empty(expressions.shape, dtype=object)
+    known = Derivatives()
     for index in np.ndindex(expressions.shape):
-        out[index] = sympy.Add(*(expressions[index].diff(p) * t for p, t in tangents.items()))
+        out[index] = sympy.Add(*(known.by(expressions[index], p) * t for p, t in tangents.items()))
     return out
 
 

@@ -13,7 +13,7 @@ import sympy
 from sympy import Expr
 
 from ...spec.model import Example, OpSpec
-from ..identities.identity import Derivatives, Identity, identities_with
+from ..identities.identity import Identity, identities_with
 from ..identities.run import Run, execute
 from ..inputs.draw import build
 from ..inputs.isolated import isolated_identities
@@ -23,6 +23,7 @@ from ..report.certificate import decoded
 from ..report.counterexample import show_call, symbols_of
 from ..report.recorder import decision_texts, fixed_field, side_text
 from ..symbolic.decisions import ProofError
+from ..symbolic.derivatives import Derivatives
 from ..zero.is_zero import Region
 from .jacobian import FieldJacobian
 from .rejected import Rejected

@@ -10,9 +10,10 @@ from typing import Any
 import sympy
 from sympy import Expr, Rational, S
 
-from ..identities.identity import Derivatives, Jacobian
+from ..identities.identity import Jacobian
 from ..identities.run import Run
 from ..symbolic.complex_numbers import conjugate, is_complex, parameters
+from ..symbolic.derivatives import Derivatives
 from ..symbolic.symbols import expressions
 from .accumulation import Dual, Slopes
 from .fields import Field

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -16,21 +17,29 @@ from sympy import Expr, I
 from ...spec.model import Example, OpSpec, Type
 from ...spec.structure import shape_only, unmet
 
+_KEPT = 4096
+"""Expressions of which is kept whether they are complex, and their conjugates."""
 
+
+@lru_cache(_KEPT)
 def is_complex(expr: Expr) -> bool:
     """Return whether an expression is written with `i`."""
-    left = [expr]
+    left, seen = [expr], {id(expr)}
     while left:
         part = left.pop()
         if part is I:
             return True
-        left += part.args
+        # What a sum of products has in common is one object, and looked at once.
+        new = [arg for arg in part.args if id(arg) not in seen]
+        seen.update(map(id, new))
+        left += new
     return False
 
 
+@lru_cache(_KEPT)
 def conjugate(expr: Expr) -> Expr:
     """`a - i*b` for `a + i*b`."""
-    return expr.xreplace({I: -I})
+    return expr.xreplace({I: -I}) if is_complex(expr) else expr
 
 
 def real_part(expr: Expr) -> Expr:
