@@ -20,6 +20,9 @@ from .verify import verify
 
 def main(arguments: list[str]) -> int:
     """Print a table of verdicts, then totals by file."""
+    if "--help" in arguments:
+        print(__doc__)
+        return 0
     names = tuple(a for a in arguments if not a.startswith("--"))
     entries = read_corpus(names)
     if not entries:
