@@ -8,12 +8,24 @@ from pathlib import Path
 import pytest
 
 from gradspec_codegen.diagnostics import SpecError
+from gradspec_codegen.prove import workers
 from gradspec_codegen.prove.deadline import time_limit
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import Table
 
+from . import forked
+
 ENDLESS = 120.0
 """Seconds of computing that nothing a test of the generator does may take."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def workers_begin_sooner() -> Iterator[None]:
+    """Fork the workers that prove: hundreds of tests have one of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "ProcessPoolExecutor", forked.executor())
+        patch.setattr(workers, "end_with", forked.end_with)
+        yield
 
 
 @pytest.fixture
