@@ -133,7 +133,7 @@ class CallWithNumbers:
         return np.asarray(real + 1j * self._drawn(_SIZES, like))
 
     def _drawn(self, numbers: Array, like: Array) -> Array:
-        """Some of the numbers at random; integers that the generator draws take thrice as long."""
+        """Some of the numbers at random; integers drawn by the generator take ten times as long."""
         places = self.rng.random(like.shape) * len(numbers)
         return np.asarray(numbers[np.asarray(places, np.intp)])
 
