@@ -70,6 +70,14 @@ def of_scipy() -> Library | None:
     return Library(pointers, "int", next(filter(None, counts), None))
 
 
+def threads() -> int:
+    """Return how many threads BLAS has; 1 where it does not tell."""
+    found = library()
+    if found is None or found.thread_counts is None:
+        return 1
+    return int(ctypes.CFUNCTYPE(ctypes.c_int)(found.thread_counts[0])())
+
+
 def connect(program: ctypes.CDLL) -> None:
     """Tell a loaded program where BLAS is."""
     found = library()

@@ -16,20 +16,14 @@ from .memory import ROW_MAX, Memory
 from .operations import Map, Operand, Reduce
 from .scalars import C_TYPES, DType, combine, converted, identity, local_type
 from .stages import BLOCK, Pair, Stages, staged
+from .threads import BLOCK_LENGTH, Loops, Share, Solitude, shared
 
-BLOCK_LENGTH: Final = 1024
-"""Numbers that are added up before their sum is added to others, for the sake of rounding."""
-
-SHARED_FROM: Final = 2_000_000
-"""Operations on elements, of which a call of a function is ten, from which threads share a nest."""
 TILE: Final = 64
 """Rows that are taken at a time."""
 TILED_MAX: Final = 256
 """Points of a row from which one row is enough at a time."""
 UNROLLED_MAX: Final = 8
 """Points up to which a loop may be as many statements."""
-BLOCKS_MAX: Final = 1 << 15
-"""Blocks whose sums threads may put on the stack."""
 
 _OMP_REDUCTIONS: Final = {
     "add": "+",
@@ -57,10 +51,9 @@ class Writer:
 
     def write(self, worker: str) -> list[str]:
         """Return the lines; a large nest is a call of `worker`, and has `worker_lines`."""
-        self._arrange()
+        share = self.sharing()
         rows, inner = self.dims[: self.k], self.dims[self.k :]
-        self._is_tiled = self._pays_tiling(inner)
-        if self._pays_threads(inner):
+        if isinstance(share, Share):
             self.worker = worker
         for placed in self.nest.placed:
             if placed.level not in (FULL, ROW):
@@ -76,7 +69,7 @@ class Writer:
         for _ in rows[:-1] if self._is_tiled else rows:
             self._line("}")
         self._line("}")
-        return cleared + (self._shared(rows, inner) if self.worker else self.lines)
+        return cleared + (self._shared(share) if isinstance(share, Share) else self.lines)
 
     def _open_tiles(self, rows: Dims) -> None:
         is_shared = bool(self.worker) and len(rows) == 1
@@ -89,23 +82,18 @@ class Writer:
 
     # ---- threads
 
-    def _pays_threads(self, inner: Dims) -> bool:
-        """Return whether parts of the outermost loop, which know nothing of another, are large."""
-        added = [placed for placed in self.nest.placed if placed.level not in (FULL, ROW)]
-        weight = sum(1 + 10 * placed.calls for placed in self.nest.placed)
-        if not self.dims or prod(self.dims) * weight < SHARED_FROM:
-            return False
-        if added and not (self.k and all(map(self._is_apart, added))):
-            return False
-        if self.k:
-            return self.dims[0] >= 2 * (TILE if self._is_tiled and self.k == 1 else 1)
-        loop = [placed for placed in self.nest.placed if not placed.is_row_map]
-        sums = [placed for placed in loop if placed.level == ROW]
-        is_one_loop = len(inner) == 1 and all(placed.phase == 0 for placed in loop)
-        before = any(placed.is_row_map and placed.phase < 0 for placed in self.nest.placed)
-        is_small = not sums or prod(inner) <= BLOCKS_MAX * BLOCK_LENGTH
-        blocked = all(self._is_blocked(each, inner) for each in sums)
-        return is_one_loop and is_small and blocked and not before
+    def sharing(self) -> Share | Solitude:
+        """Return how threads share the nest, or why one thread runs all of it."""
+        self._arrange()
+        rows, inner = self.dims[: self.k], self.dims[self.k :]
+        step = BLOCK_LENGTH if not rows else TILE if self._is_tiled and self.k == 1 else 1
+        return shared(
+            Loops(
+                *(self.nest.placed, rows, inner, step),
+                is_apart=self._is_apart,
+                is_blocked=lambda placed: self._is_blocked(placed, inner),
+            )
+        )
 
     def _is_apart(self, placed: Placed) -> bool:
         """Return whether rounds of the outermost loop add to different elements in memory."""
@@ -113,10 +101,8 @@ class Writer:
         spans = zip(self.dims[1:], strides[1:], strict=True)
         return abs(strides[0]) > sum((length - 1) * abs(stride) for length, stride in spans)
 
-    def _shared(self, rows: Dims, inner: Dims) -> list[str]:
+    def _shared(self, share: Share) -> list[str]:
         """Return the lines that let threads run the loop, which becomes a function."""
-        step = TILE if rows == self.dims[:1] and self._is_tiled else 1 if rows else BLOCK_LENGTH
-        length = rows[0] if rows else inner[0]
         pointers = [(f"p_{value.name}", C_TYPES[value.dtype]) for value in self.used]
         sums = [
             (f"{placed.operation.out.name}_sums", C_TYPES[placed.operation.out.dtype])
@@ -126,12 +112,11 @@ class Writer:
             self.worker_lines.append(f"{ctype} *{name} = ({ctype} *)values[{nr}];")
         self.worker_lines += self.lines
         values = ", ".join(f"(char *){name}" for name, _ in (*pointers, *sums))
-        count = -(-length // BLOCK_LENGTH)
         return [
             "{",
-            *(f"    {ctype} {name}[{count}];" for name, ctype in sums),
+            *(f"    {ctype} {name}[{share.pieces}];" for name, ctype in sums),
             f"    char *values[] = {{{values}}};",
-            f"    gs_share({self.worker}, values, {length}, {step});",
+            f"    gs_share({self.worker}, values, {share.length}, {share.step});",
             *(f"    {line}" for line in self._after),
             "}",
         ]
@@ -174,6 +159,7 @@ class Writer:
             at -= 1
         self.dims = tuple(dims)
         self.k = k if nest.inner is not None else max(len(dims) - 1, 0)
+        self._is_tiled = self._pays_tiling(self.dims[self.k :])
 
     def _strides(self, strides: Dims) -> Dims:
         ordered = [strides[dim] for dim in self._order]

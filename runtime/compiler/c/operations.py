@@ -90,6 +90,8 @@ class Call(Operation):
     """About how many operations of floating point they are."""
     product: float = 0
     """Multiplications of each call of BLAS in them; 0 if there is none."""
+    columns: int = 0
+    """Columns, or rows, of a call of BLAS, which threads share if it is large."""
     is_factor: bool = False
     """True for a call of LAPACK, of which threads of the program do nothing."""
     rounds: int = 0

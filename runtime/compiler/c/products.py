@@ -170,6 +170,7 @@ def by_matrices(
     work = 2 * prod(batch) * product
     called = 0 if is_small else product
     call = Call(step, whole, (left, right), [], work, called, matrices=(left, right, out))
+    call.columns = max(rows, columns)
     long = [(nr, length) for nr, length in enumerate(batch) if length != 1]
     if long and prod(batch) * product >= SHARED_FROM and product < SHARED_TO:
         nr, call.rounds = long[0]

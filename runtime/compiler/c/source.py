@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from .operations import Call, LoopCall, PythonCall
 from .rounds import loop_lines
 from .scalars import C_TYPES, MATH_FUNCTIONS, MATH_FUNCTIONS_OF_TWO
 from .shared import Bodies, Body
+from .threads import SHARED_PRODUCT, part_columns
 from .units import Unit, size_of, unit_of
 
 SHARED_FROM: Final = 500
@@ -41,18 +41,6 @@ NARROW_FROM: Final = 2.0**18
 Between two calls these wait in loops, and keep others from their cores for milliseconds. So threads
 of the program share products, by calls of BLAS for parts.
 """
-SHARED_PRODUCT: Final = 4e6
-"""Multiplications of a product, or of a triangular system, from which threads share it."""
-PRODUCT_MAX, FACTOR_MAX = 5e7, 3e7
-"""Multiplications of a product, and of a Cholesky factor, from which BLAS has its own threads."""
-
-FEW_CORES: Final = 2
-PART_COLUMNS: Final = (256, 128)
-"""Columns of a shared product from which they are two parts: on few cores, and on more.
-
-Two parts of 256 columns take 0.85 to 0.97 of the time of four of 128.
-"""
-
 LEAF: Final = 64
 """Rows of a triangular system up to which BLAS solves it as a whole."""
 
@@ -103,7 +91,7 @@ def written(program: Program) -> Source:
     unit = unit_of(program)
     text = _Text()
     stages = text.add(unit, "part", is_inner=False)
-    shares = unit.largest_product < PRODUCT_MAX and unit.largest_factor < FACTOR_MAX
+    shares = unit.shares_products
     statistics = f"{len(program.steps)} steps in {len(unit.schedule.parts)} parts"
     return Source(
         text.rendered(statistics, shares_products=shares),
@@ -166,7 +154,7 @@ class _Text:
             "functions": self.functions,
             "statistics": statistics,
             "leaf": LEAF,
-            "part_columns": PART_COLUMNS[(os.cpu_count() or 1) > FEW_CORES],
+            "part_columns": part_columns(),
             "shared_from": f"{SHARED_PRODUCT:g}",
             "shares_products": int(shares_products),
             **_declared(bodies, self.functions),

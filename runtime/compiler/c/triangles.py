@@ -56,7 +56,7 @@ def lowered(step: Step) -> list[Operation] | None:
         ]
     lines += [*_substitution((count, columns), a, x, upper, has_units), "}}"]
     work = 1.0 * count * count * columns
-    return [Call(step, out, (matrix, right), lines, work, work / 2 if call else 0)]
+    return [Call(step, out, (matrix, right), lines, work, work / 2 if call else 0, columns)]
 
 
 def _substitution(

@@ -16,6 +16,7 @@ from .lower import Lowering, UnsupportedError
 from .memory import Memory, aligned, planned
 from .operations import Call, LoopCall, Operation, PythonCall
 from .roots import rooted
+from .threads import FACTOR_MAX, PRODUCT_MAX
 
 FUNCTION_MAX: Final = 200
 """Operations in one C function: a compiler needs more than linear time."""
@@ -61,6 +62,11 @@ class Unit:
     def largest_factor(self) -> float:
         """Multiplications of the largest call of LAPACK; 0 without any."""
         return max([0.0, *(call.product for call in self.calls if call.is_factor)])
+
+    @property
+    def shares_products(self) -> bool:
+        """Whether threads of the program share products; else BLAS has its own."""
+        return self.largest_product < PRODUCT_MAX and self.largest_factor < FACTOR_MAX
 
     @property
     def calls(self) -> Iterator[Call]:

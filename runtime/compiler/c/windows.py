@@ -46,7 +46,7 @@ def convolved(step: Step) -> list[Operation]:
         *_loops(lengths, steps, "columns[{}] = a[{}];"),
         _gemm(out, "NN", (places, channels, rows), ("columns", "b", "c")),
     ]
-    return _call(step, (x, matrix), body, rows * places * channels)
+    return _call(step, (x, matrix), body, rows * places * channels, max(places, channels))
 
 
 def correlated(step: Step) -> list[Operation]:
@@ -61,7 +61,7 @@ def correlated(step: Step) -> list[Operation]:
         *_loops(lengths, steps, "columns[{}] = b[{}];"),
         _gemm(out, "TN", (channels, rows, places), ("a", "columns", "c")),
     ]
-    return _call(step, (grad, x), body, rows * places * channels)
+    return _call(step, (grad, x), body, rows * places * channels, max(channels, rows))
 
 
 def spread(step: Step) -> list[Operation]:
@@ -77,7 +77,7 @@ def spread(step: Step) -> list[Operation]:
         f"for (long j = 0; j < {out.size // images}; j++) c[j] = -0.0;",
         *_loops(lengths, steps, "c[{1}] += columns[{0}];"),
     ]
-    return _call(step, (grad, matrix), body, rows * places * channels)
+    return _call(step, (grad, matrix), body, rows * places * channels, max(places, rows))
 
 
 def _pointers(out: Value, sizes: tuple[int, int]) -> list[str]:
@@ -115,11 +115,13 @@ def _gemm(out: Value, by: str, spans: tuple[int, int, int], names: tuple[str, st
 
 
 def _call(
-    step: Step, operands: tuple[Value, ...], body: list[str], product: int
+    step: Step, operands: tuple[Value, ...], body: list[str], product: int, columns: int
 ) -> list[Operation]:
     """Return a call for each image, of which threads do some if they take long enough."""
     (out,) = step.outputs
     images = out.shape[0]
     is_shared = images > 1 and images * product >= SHARED_FROM
     work = 2.0 * images * product
-    return [Call(step, out, operands, body, work, product, rounds=images, is_shared=is_shared)]
+    call = Call(step, out, operands, body, work, product, columns, rounds=images)
+    call.is_shared = is_shared
+    return [call]

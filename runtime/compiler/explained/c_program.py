@@ -7,16 +7,20 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
+from ...core.threads import get_num_threads
+from ..c import blas
 from ..c.groups import Nest, Opening, Placed, Refusal, Why
 from ..c.layout import extent, root_of
 from ..c.lower import UnsupportedError
 from ..c.memory import aligned
+from ..c.nests import Writer
 from ..c.operations import Call, LoopCall, Operation, PythonCall
 from ..c.roots import rooted
 from ..c.source import written
+from ..c.threads import FACTOR_MAX, PRODUCT_MAX, Share, Solitude, shared_call
 from ..c.units import Unit
 from ..program import Program, Value
-from .groups import Apart, Group, Seen, Work, title_of_nest
+from .groups import Apart, Group, Seen, Threads, Work, title_of_nest
 from .groups import Kind as GroupKind
 from .memory import Kind, MemoryPlan, Storage
 from .texts import count
@@ -30,36 +34,45 @@ def seen(program: Program) -> Seen | None:
     except UnsupportedError:
         return None
     unit = source.unit
-    return source.text, groups_of(unit), memory_of(unit, on_roots)
+    groups = groups_of(unit, shares_products=unit.shares_products)
+    return source.text, groups, memory_of(unit, on_roots)
 
 
 # ---- groups
 
 
-def groups_of(unit: Unit) -> tuple[Group, ...]:
-    """Return the parts of a program, in order."""
+def groups_of(unit: Unit, *, shares_products: bool) -> tuple[Group, ...]:
+    """Return the parts of a program, in order; `shares_products` is that of the whole program."""
+    found = []
     parts = zip(unit.schedule.parts, unit.schedule.openings, strict=True)
-    return tuple(_group(nr, part, opening) for nr, (part, opening) in enumerate(parts, 1))
+    for number, (part, opening) in enumerate(parts, 1):
+        apart = tuple(_merged(_apart(number, opening)))
+        if isinstance(part, Nest):
+            threads = _threads(Writer(part, unit.memory).sharing())
+            found.append(_nest(number, part, threads, apart))
+        else:
+            found.append(_group(number, part, apart, shares_products=shares_products))
+    return tuple(found)
 
 
-def _group(number: int, part: Nest | Operation, opening: Opening | None) -> Group:
-    apart = tuple(_merged(_apart(number, opening)))
-    if isinstance(part, Nest):
-        return _nest(number, part, apart)
+def _group(
+    number: int, part: Operation, apart: tuple[Apart, ...], *, shares_products: bool
+) -> Group:
     made = tuple(part.outs[: len(part.outs) - isinstance(part, LoopCall)])
     reads = tuple(dict.fromkeys(part.reads))
     works = (Work(part.step, made),)
     kind, title = _call(part)
+    threads = _threads_of_call(part, shares_products=shares_products)
     if not isinstance(part, LoopCall):
-        return Group(number, kind, title, (), 0, works, reads, made, apart)
+        return Group(number, kind, title, (), 0, works, reads, made, threads, apart)
     body = part.unit
     return Group(
-        *(number, kind, title, (), 0, works, reads, made, apart),
-        *(groups_of(body), memory_of(body)),
+        *(number, kind, title, (), 0, works, reads, made, threads, apart),
+        *(groups_of(body, shares_products=shares_products), memory_of(body)),
     )
 
 
-def _nest(number: int, nest: Nest, apart: tuple[Apart, ...]) -> Group:
+def _nest(number: int, nest: Nest, threads: Threads, apart: tuple[Apart, ...]) -> Group:
     made = dict.fromkeys(nest.makers)
     reads = dict.fromkeys(
         read for placed in nest.placed for read in placed.operation.reads if read not in made
@@ -70,7 +83,10 @@ def _nest(number: int, nest: Nest, apart: tuple[Apart, ...]) -> Group:
         for placed in in_order
     )
     title = title_of_nest(nest.dims, nest.rows)
-    return Group(number, "nest", title, nest.dims, nest.rows, works, (*reads,), (*made,), apart)
+    return Group(
+        *(number, "nest", title, nest.dims, nest.rows, works, (*reads,), (*made,)),
+        *(threads, apart),
+    )
 
 
 def _when(nest: Nest, placed: Placed) -> str:
@@ -96,6 +112,28 @@ def _call(part: Operation) -> tuple[GroupKind, str]:
         rounds = f", {part.rounds} times" if part.rounds > 1 else ""
         return "library", f"call of BLAS{rounds}"
     return "C", "loops for one step alone"
+
+
+def _threads(share: Share | Solitude) -> Threads:
+    """Return what runs a part of which threads of the program do pieces."""
+    if isinstance(share, Solitude):
+        return Threads(1, 1, share.why.name, str(share))
+    limit = get_num_threads()
+    pieces = f"{share.pieces:,} pieces of a loop of {share.length:,}"
+    if share.pieces <= limit:
+        return Threads(share.pieces, share.pieces, "PIECES", pieces)
+    return Threads(limit, share.pieces, "THREADS", f"{pieces}; gs.get_num_threads() is {limit}")
+
+
+def _threads_of_call(part: Operation, *, shares_products: bool) -> Threads:
+    if isinstance(part, LoopCall):
+        return Threads(1, 1, "ROUNDS", "each round begins with the state of the one before")
+    if not isinstance(part, Call):
+        return Threads(1, 1, "CALL", "Python calls it")
+    if part.product and not shares_products:
+        limit = f"a product has {PRODUCT_MAX:,.0f} multiplications, or a factor {FACTOR_MAX:,.0f}"
+        return Threads(blas.threads(), 1, "BLAS", f"those of BLAS, as {limit} or more")
+    return _threads(shared_call(part))
 
 
 def _apart(number: int, opening: Opening | None) -> Iterator[Apart]:

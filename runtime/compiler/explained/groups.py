@@ -36,6 +36,23 @@ class Apart:
 
 
 @dataclass(frozen=True)
+class Threads:
+    """How many threads run a group, and why not more."""
+
+    count: int
+    """Threads that it has with the present `gs.get_num_threads()`."""
+    pieces: int
+    """Pieces that threads take in turns, which no more of them can have; 1 if nothing is shared."""
+    why: str
+    """The reason in a word: `THREADS` if there are no more of them, `PIECES` if no more pieces, or
+    a name of `c.threads.Alone`."""
+    text: str
+
+    def __str__(self) -> str:
+        return f"{count(self.count, 'thread')}: {self.text}"
+
+
+@dataclass(frozen=True)
 class Group:
     """Operations that run together: a loop nest, or a call."""
 
@@ -51,6 +68,7 @@ class Group:
     reads: tuple[Value, ...]
     """Values that it reads and does not make."""
     makes: tuple[Value, ...]
+    threads: Threads
     apart: tuple[Apart, ...] = ()
     body: tuple[Group, ...] = ()
     """The groups of a round, if it is a loop."""
@@ -68,6 +86,8 @@ class Group:
             found += [f"{within}{line}" for line in _work_lines(self.works, memory)]
         if self.reads:
             found.append(f"{within}reads {names(self.reads)}")
+        if self.kind != "NumPy" and not self.body:
+            found.append(f"{within}{self.threads}")
         if self.apart and self.kind == "nest":
             found.append(f"{within}not joined to {'; '.join(_reasons(self.apart))}")
         return found

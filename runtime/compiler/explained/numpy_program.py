@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..buffers import Plan, last_reads, plan
 from ..numpy_backend import source_of
 from ..partition import root_of
 from ..program import Program, Step, Value
-from .groups import Apart, Group, Seen, Work
+from .groups import Apart, Group, Seen, Threads, Work
 from .memory import Kind, MemoryPlan, Storage
 from .texts import count, short
 
@@ -30,9 +32,12 @@ def _group(number: int, step: Step) -> Group:
         title = f"{rounds} of a function"
         _, body, memory = seen(loop.body)
     return Group(
-        *(number, "NumPy", title, (), 0, works, reads, step.outputs),
+        *(number, "NumPy", title, (), 0, works, reads, step.outputs, _THREADS),
         *(apart if number > 1 else (), body, memory),
     )
+
+
+_THREADS: Final = Threads(1, 1, "CALL", "NumPy shares products of matrices only, by its BLAS")
 
 
 def memory_of(program: Program) -> MemoryPlan:
