@@ -32,7 +32,7 @@ another layout than the one it was captured with.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any, Final
@@ -195,3 +195,45 @@ def rewrite(structure: Any, replacements: Mapping[Value, Any]) -> Any:
     if isinstance(structure, dict):
         return {key: rewrite(item, replacements) for key, item in structure.items()}
     return structure
+
+
+def rooted(program: Program) -> Program:
+    """Return a program in which every base is an input, a constant, or made by a step.
+
+    Of views whose base a pass has taken out of the program, the first owns the memory.
+    """
+    made = [value for step in program.steps for value in step.outputs]
+    values = [*program.inputs, *(value for value, _ in program.constants), *made]
+    known = {value for value in values if value.base is None}
+    owners: dict[Value, Value] = {}
+    new: dict[Value, Value] = {}
+    for value in values:
+        base = value.base
+        if base is None or base in known:
+            continue
+        if base not in owners:
+            owners[base] = value
+            new[value] = replace(value, base=None, offset=0)
+        else:
+            first = owners[base]
+            new[value] = replace(value, base=new[first], offset=value.offset - first.offset)
+    if not new:
+        return program
+    steps = tuple(
+        Step(
+            step.function,
+            rewrite(step.args, new),
+            rewrite(dict(step.kwargs), new),
+            rewrite(step.outputs, new),
+            step.is_tuple,
+            step.place,
+        )
+        for step in program.steps
+    )
+    return Program(
+        rewrite(program.inputs, new),
+        tuple((new.get(value, value), array) for value, array in program.constants),
+        steps,
+        rewrite(program.outputs, new),
+        rewrite(program.writes, new),
+    )

@@ -8,14 +8,13 @@ from typing import Any
 
 from ..numpy_backend import build as build_for_numpy
 from ..numpy_backend import source_of as numpy_source_of
-from ..program import Program, Value
+from ..program import Program, Value, rooted
 from . import toolchain
 from .forms import Called, Form, Layout, connected, loaded
 from .layout import extent, root_of
 from .lower import UnsupportedError
 from .memory import Memory
 from .operations import PythonCall
-from .roots import rooted
 from .sized import SharedTexts
 from .source import Source, written
 

@@ -1,4 +1,4 @@
-"""What threads share, and why they do not share more."""
+"""Pieces of nests and calls that threads share, and why there are not more."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ class Loops:
     step: int
     """Rounds of the outermost loop that stay together: rows of a tile, numbers of a block."""
     is_apart: Callable[[Placed], bool]
-    """Whether rounds of the outermost loop add to different elements of a result."""
+    """Tells whether rounds of the outermost loop add to different elements of a result."""
     is_blocked: Callable[[Placed], bool]
-    """Whether a result is a sum that is added up by blocks."""
+    """Tells whether a result is a sum that is added up by blocks."""
 
     @property
     def operations(self) -> int:

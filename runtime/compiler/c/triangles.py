@@ -139,7 +139,7 @@ def factor(step: Step) -> list[Operation] | None:
         f"    for (long j = 0; j < {count}; j++) {each} = j > i ? 0 : a[i * {a[0]} + j * {a[1]}];",
         f"int info = gs_{letter}potrf_call('{half}', {count}, x, {max(lower)});",
         f"for (long i = 0; i < {count} && !info; i++)",  # of nan
-        f"    if (isnan(x[i * {sum(lower)}])) info = i + 1;",
+        f"    if (x[i * {sum(lower)}] != x[i * {sum(lower)}]) info = i + 1;",
         "if (info) {{",
         f"    {failed}",
         f"    for (long i = 0; i < {count}; i++)",

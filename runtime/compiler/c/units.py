@@ -8,14 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..program import Loop, Program, Step, Value
+from ..program import Loop, Program, Step, Value, rooted
 from .destinations import made_in_place
 from .groups import Nest, Schedule, scheduled
 from .layout import extent, root_of
 from .lower import Lowering, UnsupportedError
 from .memory import Memory, aligned, planned
 from .operations import Call, LoopCall, Operation, PythonCall
-from .roots import rooted
 from .threads import FACTOR_MAX, PRODUCT_MAX
 
 FUNCTION_MAX: Final = 200
@@ -65,7 +64,7 @@ class Unit:
 
     @property
     def shares_products(self) -> bool:
-        """Whether threads of the program share products; else BLAS has its own."""
+        """Return whether threads of the program share products; else BLAS has its own."""
         return self.largest_product < PRODUCT_MAX and self.largest_factor < FACTOR_MAX
 
     @property

@@ -15,11 +15,10 @@ from ..c.lower import UnsupportedError
 from ..c.memory import aligned
 from ..c.nests import Writer
 from ..c.operations import Call, LoopCall, Operation, PythonCall
-from ..c.roots import rooted
 from ..c.source import written
 from ..c.threads import FACTOR_MAX, PRODUCT_MAX, Share, Solitude, shared_call
 from ..c.units import Unit
-from ..program import Program, Value
+from ..program import Program, Value, rooted
 from .groups import Apart, Group, Seen, Threads, Work, title_of_nest
 from .groups import Kind as GroupKind
 from .memory import Kind, MemoryPlan, Storage

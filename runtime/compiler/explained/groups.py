@@ -37,7 +37,7 @@ class Apart:
 
 @dataclass(frozen=True)
 class Threads:
-    """How many threads run a group, and why not more."""
+    """The threads that run a group, and why there are not more."""
 
     count: int
     """Threads that it has with the present `gs.get_num_threads()`."""

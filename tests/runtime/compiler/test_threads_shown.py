@@ -1,4 +1,4 @@
-"""What `explain` says of threads: how many run a group, and why not more."""
+"""`explain` tells how many threads run a group, and why not more."""
 
 from __future__ import annotations
 

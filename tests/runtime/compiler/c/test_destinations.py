@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradspec.compiler.c.roots import rooted
 from gradspec.compiler.c.source import written
+from gradspec.compiler.program import rooted
 
 from .recorded import expected, recorded, run
 

@@ -11,9 +11,8 @@ import pytest
 import gradspec as gs
 from gradspec import kernels
 from gradspec.compiler.c import build
-from gradspec.compiler.c.roots import rooted
 from gradspec.compiler.c.source import written
-from gradspec.compiler.program import Program, Step, Value
+from gradspec.compiler.program import Program, Step, Value, rooted
 
 rng = np.random.default_rng(0)
 

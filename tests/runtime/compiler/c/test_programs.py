@@ -334,6 +334,12 @@ def test_a_file_is_kept_and_private(cache: Path) -> None:
     assert toolchain.program(SOURCE + "\n") != first
 
 
+def test_a_function_that_is_not_declared_is_refused(cache: Path) -> None:
+    """Old versions of gcc assume an int function, new ones refuse it: all refuse it here."""
+    with pytest.raises(toolchain.NoCompilerError, match="gs_unknown"):
+        toolchain.program(SOURCE + "double calls_it(double x) { return gs_unknown(x); }")
+
+
 def test_a_damaged_file_is_built_again(cache: Path) -> None:
     first = toolchain.program(SOURCE)
     whole = first.read_bytes()

@@ -11,8 +11,8 @@ import pytest
 import gradspec as gs
 from gradspec import kernels
 from gradspec.compiler.c import build
-from gradspec.compiler.c.roots import rooted
 from gradspec.compiler.c.source import written
+from gradspec.compiler.program import rooted
 
 from .recorded import recorded, run
 
