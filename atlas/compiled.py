@@ -50,8 +50,8 @@ def _written(program: Program) -> Iterator[str]:
 def _of(title: str, program: Any) -> Iterator[str]:
     """The functions of one program in the order in which they run, and the calls between them."""
     from gradspec.compiler.c.operations import PythonCall
-    from gradspec.compiler.c.roots import rooted
     from gradspec.compiler.c.source import written
+    from gradspec.compiler.program import rooted
 
     steps = tuple(replace(s, place=replace(s.place, file="", line=0)) for s in program.steps)
     source = written(rooted(replace(program, steps=steps)))

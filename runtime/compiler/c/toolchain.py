@@ -39,8 +39,8 @@ PROGRAM_FLAGS: Final = (
 """Flags that keep every result as IEEE 754 has it: no `-ffast-math`, no fused multiply and add."""
 _FLAGS_OF_GCC: Final = ("-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic")
 """Flags that are as fast as -O3, the rest of which made no program faster, and took up to half of
-the time that gcc needs. One part, -floop-unroll-and-jam, makes gcc 12 compute wrong numbers where it lets
-rounds of a loop run together whose inner loop is `omp simd`: gradients of a pseudoinverse's
+the time that gcc needs. One part, -floop-unroll-and-jam, makes gcc 12 compute wrong numbers where
+it lets rounds of a loop run together whose inner loop is `omp simd`: gradients of a pseudoinverse's
 gradient were wrong by tenths."""
 _FLAGS_OF_OTHERS: Final = ("-O3",)
 ENTRY_FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-pthread")
