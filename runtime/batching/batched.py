@@ -31,11 +31,12 @@ class Level(levels.Level):
         self.size = size
 
 
-def unreadable() -> RuntimeError:
-    """The error of a function that reads values."""
+def unreadable(reason: str = "") -> RuntimeError:
+    """The error of a function that reads values, and of an op that would, for a reason."""
     return RuntimeError(
         "vmap: the values of a batched tensor are those of many examples and cannot be read "
         "inside the function: use operations on tensors, or return them"
+        + (f" ({reason})" if reason else "")
     )
 
 

@@ -27,6 +27,7 @@ from .batched import (
     is_of,
     items,
     mapped_values,
+    unreadable,
 )
 from .rules import Rule, rules_of
 
@@ -85,6 +86,7 @@ def _call_key(value: Any, level: Level) -> Any:
 
 def _decide(op: Op, values: dict[str, Any], level: Level, key: tuple[Any, ...]) -> Any:
     """Call an op by the first of its rules that fits, or in a loop, and keep the plan."""
+    _check_numbers(op, values)
     if level.size:
         _check_one_example(op, values, level)
     refusals = _REFUSALS if level.size else NoFit
@@ -105,6 +107,23 @@ def _decide(op: Op, values: dict[str, Any], level: Level, key: tuple[Any, ...]) 
             _plans.clear()
         _plans[key] = plan
     return result
+
+
+def _check_numbers(op: Op, values: dict[str, Any]) -> None:
+    """Raise what `item()` raises for a number or size that differs between the examples.
+
+    In a loop each example would have its own, and at one level of several the items are batched
+    still: their number would be that of no example.
+    """
+    for name in op.names.all:
+        if name not in op.names.tensors and _is_batched(values[name]):
+            raise unreadable(f"'{name}' of {op.name} must be a number")
+
+
+def _is_batched(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_is_batched, value))
+    return type(value) is Batched
 
 
 def _check_one_example(op: Op, values: dict[str, Any], level: Level) -> None:
