@@ -8,7 +8,7 @@ from typing import Any
 
 from ..optimizer import Optimizer
 from .plateau import ReduceLROnPlateau
-from .scheduler import LRScheduler, set_value
+from .scheduler import LRScheduler, replaced_last, set_value
 
 
 class _Composite(LRScheduler):
@@ -37,9 +37,7 @@ class _Composite(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """Return all attributes but the optimizer, with the states of the schedulers inside."""
         inside = [scheduler.state_dict() for scheduler in self._schedulers]
-        state = super().state_dict()
-        del state["_schedulers"]  # PyTorch has it last
-        return {**state, "_schedulers": inside}
+        return replaced_last(super().state_dict(), "_schedulers", inside)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned."""

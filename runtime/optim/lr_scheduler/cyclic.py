@@ -12,6 +12,7 @@ from .scheduler import (
     Rate,
     checked_optimizer,
     for_each_group,
+    replaced_last,
     set_value,
     state_of,
 )
@@ -130,9 +131,8 @@ class CyclicLR(_WithMomentum):
 
     def state_dict(self) -> dict[str, Any]:
         """Return all attributes but the optimizer; of a callable object, its attributes."""
-        state = super().state_dict()
-        del state["_scale_fn_custom"]  # PyTorch has it last
-        return {**state, "_scale_fn_custom": state_of(self._scale_fn_custom)}
+        function = state_of(self._scale_fn_custom)
+        return replaced_last(super().state_dict(), "_scale_fn_custom", function)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned; the function itself stays."""

@@ -174,7 +174,13 @@ def warn_of_epoch() -> None:
     warn(EPOCH_DEPRECATION_WARNING)
 
 
-# ---- schedulers that hold functions
+# ---- schedulers that hold functions or other schedulers
+
+
+def replaced_last(state: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Return a state with another value of an entry, which comes last, as in PyTorch."""
+    del state[name]
+    return {**state, name: value}
 
 
 def state_of(function: Callable[..., Any] | None) -> dict[str, Any] | None:
@@ -207,9 +213,8 @@ class FunctionScheduler(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """Return all attributes but the optimizer, and of callable objects their attributes."""
-        state = super().state_dict()
-        del state["lr_lambdas"]  # PyTorch has it last
-        return {**state, "lr_lambdas": [state_of(each) for each in self.lr_lambdas]}
+        functions = [state_of(each) for each in self.lr_lambdas]
+        return replaced_last(super().state_dict(), "lr_lambdas", functions)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned; the functions themselves stay."""
