@@ -15,7 +15,7 @@ from .discrete import Bernoulli, Categorical, Poisson
 from .distribution import Distribution
 from .exponential_family import ExponentialFamily, slopes_of
 from .gammas import Beta, Dirichlet, Gamma
-from .halves import HalfNormal
+from .halves import HalfCauchy, HalfNormal
 from .low_rank import LowRankMultivariateNormal
 from .scalar_transforms import sum_rightmost
 from .transformed import Independent, LogNormal, TransformedDistribution
@@ -162,6 +162,11 @@ def _poisson(p: Any, q: Any) -> Any:
 def _cauchy(p: Any, q: Any) -> Any:
     t1 = ((p.scale + q.scale) ** 2 + (p.loc - q.loc) ** 2).log()
     return t1 - (4 * p.scale * q.scale).log()
+
+
+@register_kl(HalfCauchy, HalfCauchy)
+def _half_cauchy(p: Any, q: Any) -> Any:
+    return _cauchy(p.base_dist, q.base_dist)
 
 
 @register_kl(Geometric, Geometric)

@@ -294,7 +294,8 @@ def test_gradients_of_shares_have_the_mean_of_those_of_the_mean():
 
 PAIRS = [
     *("Normal", "Laplace", "Gumbel", "Exponential", "Gamma", "Beta", "LogNormal", "HalfNormal"),
-    *("Poisson", "Bernoulli", "Categorical", "Dirichlet", "MultivariateNormal", "Independent"),
+    *("HalfCauchy", "Poisson", "Bernoulli", "Categorical", "Dirichlet", "MultivariateNormal"),
+    "Independent",
 ]
 
 
