@@ -12,6 +12,7 @@ import warnings
 from .guard import FormulaError, check_size
 from .indexing import Index, indexed
 from .magnitude import fault_of
+from .members import ATTRIBUTES, attribute_by_ops, fault_of_method, method
 from .nodes import (
     Assign,
     Attribute,
@@ -40,19 +41,6 @@ __all__ = ["ATTRIBUTES", "PRIMITIVE_ROOTS", "FormulaError", "parse"]
 
 PRIMITIVE_ROOTS = ("np", "sp", "kernels")
 """The words before the dot of a primitive's name."""
-
-ATTRIBUTES = ("shape", "ndim", "dtype", "strides", "meta")
-
-_ATTRIBUTES_BY_OPS = {
-    "T": "write `t(x)`, or `transpose(x, -2, -1)` of more dimensions",
-    "mT": "write `transpose(x, -2, -1)`",
-    "H": "write `conj(t(x))`",
-    "mH": "write `conj(transpose(x, -2, -1))`",
-    "real": "write `real(x)`",
-    "imag": "write `imag(x)`",
-    "size": "write `numel(x)`",
-}
-"""Formula functions for the attributes of tensors."""
 
 _MAX_TREE_DEPTH = 120
 _MAX_INT = 10**30
@@ -261,8 +249,41 @@ class _Reader:
             return Const(value, span=span)
         raise self._refuse(node, f"a {type(value).__name__} literal", "")
 
-    def _call(self, node: ast.Call, span: TextSpan) -> Call:
-        function = self._function(node.func)
+    def _call(self, node: ast.Call, span: TextSpan) -> Expr:
+        if self._is_method(node.func):
+            assert isinstance(node.func, ast.Attribute)
+            function = self._name_of_member(node.func)
+            if help := fault_of_method(function):
+                raise self._refuse(node.func, f"the method `{function}`", help)
+            called = self._arguments(function, (self.expr(node.func.value),), node, span)
+            return method(called, span)
+        return self._arguments(self._function(node.func), (), node, span)
+
+    @staticmethod
+    def _is_method(node: ast.expr) -> bool:
+        """Return whether a function is a member of what may be a tensor."""
+        if not isinstance(node, ast.Attribute):
+            return False
+        dotted = _dotted_name(node)
+        if dotted is not None and dotted[0] in PRIMITIVE_ROOTS:
+            return False
+        owner = node.value
+        is_plain = isinstance(owner, ast.Attribute) and owner.attr in ATTRIBUTES
+        return not is_plain and not isinstance(owner, ast.Constant | ast.Tuple | ast.List)
+
+    def _name_of_member(self, node: ast.Attribute) -> str:
+        """The name behind the dot."""
+        self._check_name(node, node.attr)
+        if not node.attr.isascii() or not self._text[: self._places.span(node).end].endswith(
+            node.attr
+        ):
+            raise self._error(node, "GS031", "a name with letters outside a-z, 0-9 and _")
+        return node.attr
+
+    def _arguments(
+        self, function: str, first: tuple[Expr, ...], node: ast.Call, span: TextSpan
+    ) -> Call:
+        """A call of a function, with what stands in front of the arguments that are written."""
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 raise self._refuse(argument, "a starred argument", "name each argument")
@@ -273,7 +294,7 @@ class _Reader:
             if any(keyword.arg == name for name, _ in kwargs):
                 raise self._error(keyword, "GS030", f"`{keyword.arg}` is given twice")
             kwargs.append((self._name(keyword, keyword.arg), self.expr(keyword.value)))
-        return Call(function, tuple(map(self.expr, node.args)), tuple(kwargs), span=span)
+        return Call(function, (*first, *map(self.expr, node.args)), tuple(kwargs), span=span)
 
     def _function(self, node: ast.expr) -> str:
         dotted = _dotted_name(node)
@@ -289,16 +310,19 @@ class _Reader:
             )
         return ".".join(dotted)
 
-    def _attribute(self, node: ast.Attribute, span: TextSpan) -> Attribute:
+    def _attribute(self, node: ast.Attribute, span: TextSpan) -> Expr:
         if (dotted := _dotted_name(node)) is not None and dotted[0] in PRIMITIVE_ROOTS:
             help = f"write `{node.attr}`" if node.attr in ("pi", "inf", "nan") else ""
             raise self._refuse(node, f"`{'.'.join(dotted)}` without a call", help)
-        if node.attr not in ATTRIBUTES or not self._text[: span.end].endswith(node.attr):
-            self._check_name(node, node.attr)
-            names = ", ".join(f"`.{name}`" for name in ATTRIBUTES)
-            help = _ATTRIBUTES_BY_OPS.get(node.attr) or f"there are only {names}"
-            raise self._refuse(node, f"the attribute `.{node.attr}`", help)
-        return Attribute(self.expr(node.value), node.attr, span=span)
+        name = self._name_of_member(node)
+        value = self.expr(node.value)
+        if name in ATTRIBUTES:
+            return Attribute(value, name, span=span)
+        if (by_ops := attribute_by_ops(value, name, span)) is not None:
+            return by_ops
+        names = ", ".join(f"`.{each}`" for each in ATTRIBUTES)
+        help = "write `numel(x)`" if name == "size" else f"there are only {names}"
+        raise self._refuse(node, f"the attribute `.{name}`", help)
 
     def _index(self, node: ast.expr) -> Expr | Slice:
         match node:

@@ -203,7 +203,7 @@ def _check_assignments(formula: Formula, scope: Scope, report: Report) -> None:
 def _check_call(
     call: Call, formula: Formula, scope: Scope, functions: Functions, kinds: Kinds, report: Report
 ) -> None:
-    name = TextSpan(call.span.start, call.span.start + len(call.function))
+    name = _place_of_name(call, formula)
     if "." in call.function:
         if scope.role != "forward" or not _is_own_kernel(call, functions.kernels):
             _check_primitive(call, name, formula, scope, report)
@@ -228,13 +228,19 @@ def _check_call(
         report.error("GS036", formula.locate(call.span), str(message), f"it is {forms}")
 
 
+def _place_of_name(call: Call, formula: Formula) -> TextSpan:
+    """The name of a function; the whole call where that is a method or an attribute."""
+    start = call.span.start
+    is_in_front = formula.text.startswith(call.function, start)
+    return TextSpan(start, start + len(call.function)) if is_in_front else call.span
+
+
 _WRITTEN_OTHERWISE = {
     "arange": "positions are those of a tensor: `cumsum(ones_like(x), 0) - 1`",
     "eye": "write `diag(ones_like(x))` of a vector `x`, `diag(ones_like(A[0]))` beside a matrix",
     "zeros": "write `zeros_like(x)`",
     "ones": "write `ones_like(x)`",
     "full": "write `value * ones_like(x)`",
-    "mT": "write `transpose(x, -2, -1)`",
     "to": "write `_to_copy(x, dtype='int64')`",
 }
 """In the place of tensors from nothing, which have no dtype in a formula, and of members."""

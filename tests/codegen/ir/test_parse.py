@@ -130,6 +130,37 @@ def test_spans_are_in_characters_of_the_text() -> None:
     assert texts(parse(text), text) == ["a", "c", "b", "g(\n  a, 'ü', c)", "a", "c"]
 
 
+MEMBERS = [
+    ("a.T", "t(a)"),
+    ("a.mT", "transpose(a, -2, -1)"),
+    ("a.H", "conj(t(a))"),
+    ("a.mH", "conj(transpose(a, -2, -1))"),
+    ("a.real + a.imag", "real(a) + imag(a)"),
+    ("(a @ b.mT).T", "t(a @ transpose(b, -2, -1))"),
+    ("a.sum(0, keepdim=True)", "sum(a, 0, keepdim=True)"),
+    ("(a - b).abs().mean(-1)", "mean(abs(a - b), -1)"),
+    ("a[0].exp()", "exp(a[0])"),
+    ("f(a).mT", "transpose(f(a), -2, -1)"),
+    ("a.size(-1) + a.dim() + a.size()[0]", "a.shape[-1] + a.ndim + a.shape[0]"),
+    ("a.numel()", "numel(a)"),
+    ("a.is_complex()", "is_complex(a)"),
+]
+
+
+@pytest.mark.parametrize(("written", "meant"), MEMBERS, ids=[row[0] for row in MEMBERS])
+def test_members_of_tensors_are_calls(written: str, meant: str) -> None:
+    assert parse(written) == parse(meant)
+
+
+def test_a_member_stands_where_it_is_written() -> None:
+    assert texts(parse("b + a.sum(0).mT"), "b + a.sum(0).mT") == [
+        "b",
+        "a.sum(0).mT",
+        "a.sum(0)",
+        "a",
+    ]
+
+
 REFUSED = [
     ("lambda: a", "GS031", "lambda: a"),
     ("[b for b in a]", "GS031", "[b for b in a]"),
@@ -141,10 +172,16 @@ REFUSED = [
     ("{}", "GS031", "{}"),
     ("{a}", "GS031", "{a}"),
     ("await a", "GS031", "await a"),
-    ("a.T", "GS031", "a.T"),
+    ("a.flat", "GS031", "a.flat"),
+    ("a._softmax(0)", "GS031", "a._softmax"),
+    ("a.float()", "GS031", "a.float"),
+    ("a.where(b, c)", "GS031", "a.where"),
+    ("a.shape.index(0)", "GS031", "a.shape.index"),
+    ("'b'.join(a)", "GS031", "'b'.join"),
+    ("a.ſum(0)", "GS031", "a.ſum"),
+    ("a.sum(dim=0, dim=1)", "GS030", "dim=1"),
     ("a.__class__", "GS031", "a.__class__"),
     ("__import__('os')", "GS031", "__import__"),
-    ("a.sum(0)", "GS031", "a.sum"),
     ("f(a)(b)", "GS031", "f(a)"),
     ("np.pi", "GS031", "np.pi"),
     ("f(*a)", "GS031", "*a"),
@@ -232,10 +269,11 @@ def test_a_refusal_names_its_place(text: str, code: str, place: str) -> None:
     ("text", "message", "help"),
     [
         ("np.pi * a", "`np.pi` without a call", "write `pi`"),
-        ("a.sum(0)", "a method call", "write `sum(a)`"),
+        ("a.where(b, c)", "the method `where`", "write `where(condition, x, y)`"),
+        ("a._softmax(0)", "the method `_softmax`", "write `_softmax(x)`"),
         ("a += 1\nreturn a", "an augmented assignment", "write `x = x + ...`"),
         ("a < b < c", "a chained comparison", "join two with `&` or `and`"),
-        ("a.mT", "the attribute `.mT`", "write `transpose(x, -2, -1)`"),
+        ("a.size", "the attribute `.size`", "write `numel(x)`"),
         (
             "a.grad_fn",
             "the attribute `.grad_fn`",

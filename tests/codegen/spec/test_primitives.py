@@ -206,7 +206,7 @@ REFUSED = [
     ("kernels.where(self > 0, self, self, self)", "GS036", None),
     ("kernels.where(self > 0, self, self, out=self)", "GS036", None),
     ("kernels.softmax(self)", "GS036", None),
-    ("self.tofile('x')", "GS031", "self.tofile"),
+    ("self.tofile('x')", "GS035", None),
     ("self.shape.index(2)", "GS031", "self.shape.index"),
     ("self.ctypes", "GS031", "self.ctypes"),
     ("np.sin", "GS031", "np.sin"),
