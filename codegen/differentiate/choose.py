@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 from ..diagnostics import SpecError
 from ..ir.guard import FormulaError, check_size
-from ..ir.nodes import Block, Const, Expr, Name, Subscript, Unary
-from ..ir.walk import assigned_names, names
+from ..ir.nodes import Attribute, Block, Const, Expr, Name, Subscript, Unary
+from ..ir.walk import assigned_names, names, walk
 from ..prove.report import derive as by_sympy
 from ..render.to_text import block_text
 from ..spec.data_arguments import is_data
@@ -155,7 +155,16 @@ def _naming(derived: Callable[[Naming], Mapping[str, Block | None]]) -> Naming:
         for name in names(statement)
     }
     shared = {target for made in common for target in made.targets if target in read | named}
-    return Naming(of_definition=named - everything.made, of_derivatives=shared)
+    measured = {name for block in whole for name in _measured(block)}
+    return Naming(of_definition=(named | measured) - everything.made, of_derivatives=shared)
+
+
+def _measured(block: Block) -> Iterator[str]:
+    """The values whose shape is read: a node keeps it, and would else compute the value again."""
+    for node in walk(block):
+        match node:
+            case Attribute(Name(name), "shape" | "ndim" | "dtype"):
+                yield name
 
 
 def _is_nothing(value: Expr) -> bool:

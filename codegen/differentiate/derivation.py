@@ -30,7 +30,7 @@ from .rules import Rules
 from .shapes import Shape
 from .slices import rejoined
 from .spreads import without_spreads
-from .terms import ABSENT, added, with_one_number, with_sign_in_front
+from .terms import ABSENT, added, with_each_test_once, with_one_number, with_sign_in_front
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _tidied(node: Any) -> Any:
         case Call("_sum_to_size", (Call("_sum_to_size", (larger, _)), shape)):
             return with_sign_in_front(Call("_sum_to_size", (larger, shape)))
         case Call():
-            return with_sign_in_front(node)
+            return with_sign_in_front(with_each_test_once(node))
         case Binary("**", base, Const(1)):
             return base
         case Binary("-", Const(int(one)), Const(int(other))) if one > other:

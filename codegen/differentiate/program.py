@@ -55,7 +55,7 @@ from .unpacking import length_of_chunk, parts_of, required
 
 MOST_STEPS = 60
 
-_ARITHMETIC = {"+": "sum", "-": "difference", "*": "product", "/": "quotient"}
+_ARITHMETIC = {"+": "total", "-": "difference", "*": "product", "/": "quotient"}
 _NOWHERE = Span("", 0, 0)
 
 

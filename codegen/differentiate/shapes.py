@@ -133,6 +133,9 @@ class Shapes:
                     return self.joined(self.of(left), self.of(right))
             return None
         tensors = [args[p.name] for p in op.signature.tensor_params if p.name in args]
+        match args.get("size"):
+            case Attribute(Name() as other, "shape") if op.signature.name in ("view", "expand"):
+                return self.of(other)
         if op.signature.name in derivation_facts().as_large_as_first:
             return self.of(tensors[0])
         if op.signature.name in derivation_facts().reducing:

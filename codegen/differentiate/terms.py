@@ -252,6 +252,24 @@ def _product(expr: Binary) -> Expr:
     return expr
 
 
+def with_each_test_once(call: Call) -> Call:
+    """A choice whose sides do not choose by its test again: `where(c, where(c, a, b), b)` is
+    `where(c, a, b)`.
+
+    What is left out stands elsewhere in the choice, so that sizes and dtypes stay.
+    """
+    match call:
+        case Call("where", (test, Call("where", (same, then, left_out)), otherwise)) if (
+            same == test and left_out in (then, otherwise)
+        ):
+            return with_each_test_once(dataclasses.replace(call, args=(test, then, otherwise)))
+        case Call("where", (test, then, Call("where", (same, left_out, otherwise)))) if (
+            same == test and left_out in (then, otherwise)
+        ):
+            return with_each_test_once(dataclasses.replace(call, args=(test, then, otherwise)))
+    return call
+
+
 def of_reals(node: Any, is_complex: Callable[[Expr], bool | None]) -> Any:
     """An expression in which the conjugate of what is real is the number itself."""
     node = with_parts(node, lambda part: of_reals(part, is_complex))

@@ -54,7 +54,8 @@ DERIVED = {
     "scaled_sum(Tensor self, Tensor weight)": (
         "sum(self * weight)",
         {
-            "weight": "back_product = _unreduce(grad, (self * weight).shape, None, False)\n"
+            "weight": "product = self * weight\n"
+            "back_product = _unreduce(grad, product.shape, None, False)\n"
             "return _sum_to_size(back_product * self, weight.shape)",
             "result": "sum(self_t * weight_p + self_p * weight_t)",
         },
@@ -87,10 +88,44 @@ DERIVED = {
             "self": "if weight is None:\n"
             "    return _unreduce(grad, self.shape, None, False)\n"
             "else:\n"
-            "    return _sum_to_size(_unreduce(grad, (self * weight).shape, None, False) * weight, "
+            "    product = self * weight\n"
+            "    return _sum_to_size(_unreduce(grad, product.shape, None, False) * weight, "
             "self.shape)",
         },
         "{self: [2]}, {self: [2], weight: [2]}",
+    ),
+    "ratio_of_products(Tensor a, Tensor b, Tensor c)": (
+        "a @ b / c",
+        {
+            "a": "product = a @ b\n"
+            "return _matmul_left(_sum_to_size(grad / c, product.shape), a, b)",
+            "b": "product = a @ b\n"
+            "return _matmul_right(_sum_to_size(grad / c, product.shape), a, b)",
+        },
+        "{a: [2, 2], b: [2, 2], c: [2]}",
+    ),
+    "chosen_twice(Tensor self, Tensor other)": (
+        "sum(where(self > 0, where(self > 0, other * self, 0.0), 0.0))",
+        {
+            "self": "product = other * self\n"
+            "back_product = where(self > 0, _unreduce(grad, product.shape, None, False), 0)\n"
+            "return _sum_to_size(back_product * other, self.shape)",
+            "result": "sum(where(self_p > 0, other_t * self_p + other_p * self_t, 0))",
+        },
+        "{self: [2], other: [2]}",
+    ),
+    "weighted_as_given(Tensor self, Tensor weight)": (
+        "reshape(exp(self), self.shape) * weight",
+        {
+            "self": "view(_sum_to_size(grad * weight, self.shape), self.shape, copy=True)"
+            " * exp(self)"
+        },
+        "{self: [2], weight: [2]}",
+    ),
+    "shifted_shares(Tensor self, Tensor other)": (
+        "sum((self + other) * sum(self + other))",
+        {"result": "total = self_p + other_p\nsum_value = sum(total)\n"},
+        "{self: [2], other: [2]}",
     ),
 }
 
@@ -101,6 +136,16 @@ def test_rules_that_are_derived(signature: str, tmp_path: Path) -> None:
     text = f"- name: {signature} -> Tensor\n  forward: {forward}\n  examples: [{examples}]\n"
     found = rules_of(filled(text, tmp_path))
     assert {name: found[name] for name in expected} == expected
+
+
+def test_a_node_keeps_what_only_the_shape_is_read_of(tmp_path: Path) -> None:
+    op = filled(
+        "- name: ratio(Tensor a, Tensor b, Tensor c) -> Tensor\n  forward: a @ b / c\n", tmp_path
+    )
+    assert op.kernel is not None
+    assert op.kernel.text == "product = a @ b\nreturn product / c"
+    for name, rule in rules_of(op).items():
+        assert name == "result" or "(a @ b).shape" not in rule
 
 
 @pytest.mark.parametrize(
