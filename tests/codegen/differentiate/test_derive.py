@@ -98,9 +98,11 @@ DERIVED = {
         "a @ b / c",
         {
             "a": "product = a @ b\n"
-            "return _matmul_left(_sum_to_size(grad / c, product.shape), a, b)",
+            "back_product = _sum_to_size(grad / c, product.shape)\n"
+            "return _matmul_left(back_product, a, b)",
             "b": "product = a @ b\n"
-            "return _matmul_right(_sum_to_size(grad / c, product.shape), a, b)",
+            "back_product = _sum_to_size(grad / c, product.shape)\n"
+            "return _matmul_right(back_product, a, b)",
         },
         "{a: [2, 2], b: [2, 2], c: [2]}",
     ),
@@ -122,9 +124,13 @@ DERIVED = {
         },
         "{self: [2], weight: [2]}",
     ),
-    "shifted_shares(Tensor self, Tensor other)": (
+    "total_times_sum(Tensor self, Tensor other)": (
         "sum((self + other) * sum(self + other))",
-        {"result": "total = self_p + other_p\nsum_value = sum(total)\n"},
+        {
+            "result": "total = self_p + other_p\n"
+            "moved_total = expand(self_t, total.shape) + expand(other_t, total.shape)\n"
+            "return sum(moved_total * sum(total) + total * sum(moved_total))",
+        },
         "{self: [2], other: [2]}",
     ),
 }
