@@ -160,7 +160,7 @@ def _naming(derived: Callable[[Naming], Mapping[str, Block | None]]) -> Naming:
 
 
 def _measured(block: Block) -> Iterator[str]:
-    """The values whose shape is read: a node keeps it, and would else compute the value again."""
+    """The values whose shape is read: a node keeps them, for they would be computed again."""
     for node in walk(block):
         match node:
             case Attribute(Name(name), "shape" | "ndim" | "dtype"):

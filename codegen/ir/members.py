@@ -40,7 +40,7 @@ def attribute_by_ops(value: Expr, name: str, span: TextSpan) -> Expr | None:
 
 
 def method(call: Call, span: TextSpan) -> Expr:
-    """What a method of a tensor gives, whose call has the tensor as its first argument.
+    """The value of a method of a tensor, whose call has the tensor as its first argument.
 
     Sizes are those of its shape.
     """
@@ -58,7 +58,7 @@ def method(call: Call, span: TextSpan) -> Expr:
 
 
 def fault_of_method(name: str) -> str | None:
-    """What to write in the place of a method that is no call of a function; None for others."""
+    """The text to write in the place of a method that is no call of a function; None for others."""
     if name.startswith("_"):
         return f"write `{name}(x)`"
     return _WRITTEN_OTHERWISE.get(name)
