@@ -7,7 +7,6 @@ from .constraint_registry import biject_to, transform_to
 from .continuous import (
     Cauchy,
     Exponential,
-    Gumbel,
     Laplace,
     MultivariateNormal,
     Normal,
@@ -29,6 +28,7 @@ from .gammas import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
 from .generalized_pareto import GeneralizedPareto
 from .halves import HalfCauchy, HalfNormal
 from .images import (
+    Gumbel,
     InverseGamma,
     Kumaraswamy,
     LogisticNormal,

@@ -168,43 +168,6 @@ class Cauchy(_LocationScale):
         return math.log(4 * math.pi) + self.scale.log()
 
 
-class Gumbel(_LocationScale):
-    """Gumbel distribution of maxima, with the mode `loc`."""
-
-    @property
-    def mean(self) -> Any:
-        """Return the mean."""
-        return self.loc + self.scale * float(np.euler_gamma)
-
-    @property
-    def variance(self) -> Any:
-        """Return the variance."""
-        return (math.pi / math.sqrt(6) * self.scale) ** 2
-
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
-        """Draw samples through which gradients flow."""
-        limit = 1 - float(np.finfo(self.loc.dtype).eps)
-        u = self._uniform(sample_shape).clamp(max=limit)
-        return self.loc - self.scale * (-u.log()).log()
-
-    def log_prob(self, value: Values) -> Any:
-        """Compute the logarithm of the density."""
-        z = -self._standardized(value)
-        return z - z.exp() - self.scale.log()
-
-    def cdf(self, value: Values) -> Any:
-        """Compute the probability of what is not above `value`."""
-        return (-(-self._standardized(value)).exp()).exp()
-
-    def icdf(self, value: Values) -> Any:
-        """Compute the value of which the `cdf` is given."""
-        return self.loc - self.scale * (-value.log()).log()
-
-    def entropy(self) -> Any:
-        """Compute the entropy."""
-        return self.scale.log() + (1 + float(np.euler_gamma))
-
-
 class Uniform(Distribution):
     """Uniform distribution from `low` to `high`."""
 
@@ -423,7 +386,6 @@ class MultivariateNormal(Distribution):
 __all__ = [
     "Cauchy",
     "Exponential",
-    "Gumbel",
     "Laplace",
     "MultivariateNormal",
     "Normal",

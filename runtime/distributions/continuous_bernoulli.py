@@ -11,10 +11,11 @@ from ..random import rand
 from . import constraints
 from .discrete import Trials, clamped, log_likelihood
 from .distribution import Values, batch_of, constant_like
+from .exponential_family import ExponentialFamily
 from .validity import holds
 
 
-class ContinuousBernoulli(Trials):
+class ContinuousBernoulli(Trials, ExponentialFamily):
     """Numbers between 0 and 1 of density proportional to `probs**x * (1 - probs)**(1 - x)`.
 
     Within `lims`, where the normalising constant cancels, its Taylor series takes its place.
@@ -26,6 +27,7 @@ class ContinuousBernoulli(Trials):
     }
     support: Any = constraints.unit_interval
     has_rsample = True
+    _mean_carrier_measure = 0.0
     probs: Any
     logits: Any
 
@@ -108,3 +110,15 @@ class ContinuousBernoulli(Trials):
         """Compute the entropy."""
         log_rest = (-self.probs).log1p()
         return self.mean * (log_rest - self.probs.log()) - self._log_constant() - log_rest
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return (self.logits,)
+
+    def _log_normalizer(self, x: Any) -> Any:
+        """Compute `log((exp(x) - 1) / x)`; its Taylor series where that would be 0 / 0."""
+        low, high = (lim - 0.5 for lim in self._lims)
+        outside = (x <= low) | (x > high)
+        cut = ops.where(outside, x, constant_like(x, low))
+        series = x / 2 + x**2 / 24 - x**4 / 2880
+        return ops.where(outside, (cut.expm1() / cut).log(), series)

@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from . import constraints
 from .continuous import Cauchy, Normal
 from .distribution import Distribution, Values, constant_like
+from .transformed import TransformedDistribution
+from .vector_transforms import AbsTransform
 
 
-class _Half(Distribution):
+class _Half(TransformedDistribution):
     """Base of the distributions of absolute values of `base_dist`, which is symmetric around 0."""
 
     arg_constraints: ClassVar[Any] = {"scale": constraints.positive}
     support: Any = constraints.nonnegative
-    has_rsample = True
     symmetric: ClassVar[type[Distribution]]
 
     def __init__(self, scale: Values, validate_args: bool | None = None) -> None:
         symmetric: Any = self.symmetric
-        self.base_dist = symmetric(0, scale, validate_args=False)
-        self.scale = self.base_dist.scale
-        super().__init__(self.base_dist.batch_shape, validate_args=validate_args)
+        base = symmetric(0, scale, validate_args=False)
+        super().__init__(base, AbsTransform(), validate_args)
 
-    def expand(self, batch_shape: Sequence[int]) -> Any:
-        """Return the distribution for a larger batch."""
-        new = self._expanded(batch_shape, ("scale",))
-        new.base_dist = self.base_dist.expand(batch_shape)
-        return new
+    @property
+    def scale(self) -> Any:
+        """Return the scale of the base."""
+        return self.base_dist.scale  # type: ignore[attr-defined]
 
     @property
     def mode(self) -> Any:
         """Return the mode."""
         return constant_like(self.scale, 0)
-
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
-        """Draw samples through which gradients flow."""
-        return self.base_dist.rsample(sample_shape).abs()
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""

@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..dispatch.registry import ops
 from . import constraints
 from .continuous import Exponential, Normal, Uniform
-from .distribution import Values, broadcast_all, constant_like
+from .distribution import Values, batch_of, broadcast_all, constant_like
 from .gammas import Gamma
 from .transformed import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform, PowerTransform, StickBreakingTransform
@@ -26,6 +28,55 @@ class _Image(TransformedDistribution):
         for name in self.arg_constraints:
             setattr(new, name, getattr(self, name).expand(batch_shape))
         return new
+
+
+class Gumbel(_Image):
+    """Gumbel distribution of maxima, with the mode `loc`."""
+
+    arg_constraints: ClassVar[Any] = {"loc": constraints.real, "scale": constraints.positive}
+    support: Any = constraints.real
+
+    def __init__(self, loc: Values, scale: Values, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        info = np.finfo(self.loc.dtype)
+        like = self.loc.expand(batch_of(self.loc, loc, scale))
+        base = Uniform(
+            constant_like(like, float(info.tiny)),
+            constant_like(like, 1 - float(info.eps)),
+            validate_args=validate_args,
+        )
+        parts = [
+            ExpTransform().inv,
+            AffineTransform(0, -constant_like(self.scale, 1)),
+            ExpTransform().inv,
+            AffineTransform(self.loc, -self.scale),
+        ]
+        super().__init__(base, parts, validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.loc + self.scale * EULER
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return (math.pi / math.sqrt(6) * self.scale) ** 2
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        z = (self.loc - value) / self.scale
+        return z - z.exp() - self.scale.log()
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return self.scale.log() + (1 + EULER)
 
 
 class Weibull(_Image):

@@ -9,13 +9,14 @@ from typing import Any, Final, TypeVar
 
 from ..core.missing import explaining as _explaining
 from ..dispatch.registry import ops
-from .continuous import Cauchy, Exponential, Gumbel, Laplace, MultivariateNormal, Normal, Uniform
+from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform
 from .counts import Binomial, Geometric, OneHotCategorical
 from .discrete import Bernoulli, Categorical, Poisson
 from .distribution import Distribution
 from .exponential_family import ExponentialFamily, slopes_of
 from .gammas import Beta, Dirichlet, Gamma
 from .halves import HalfCauchy, HalfNormal
+from .images import Gumbel
 from .low_rank import LowRankMultivariateNormal
 from .scalar_transforms import sum_rightmost
 from .transformed import Independent, LogNormal, TransformedDistribution
@@ -294,5 +295,6 @@ def _kl_expfamily_expfamily(p: Any, q: Any) -> Any:
     others = q._natural_params
     result = q._log_normalizer(*others) - normalizer
     for param, other, slope in zip(params, others, slopes, strict=True):
-        result = result - sum_rightmost((other - param) * slope, len(q.event_shape))
+        count = param.ndim - len(p.batch_shape)
+        result = result - sum_rightmost((other - param) * slope, count)
     return result

@@ -7,17 +7,17 @@ log-density, needs but a few means of what is drawn: of `x`, `x**2`, `log(x)` an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..dispatch.registry import ops
-from .continuous import Exponential, Gumbel, Laplace, Normal, Uniform
+from .continuous import Exponential, Laplace, Normal, Uniform
 from .continuous_bernoulli import ContinuousBernoulli
 from .counts import Binomial
 from .discrete import Bernoulli, Poisson
 from .distribution import Distribution
 from .gammas import Beta, Gamma
-from .images import Pareto
+from .images import Gumbel, Pareto
 from .kl import register_kl
 
 EULER: Final = 0.57721566490153286060
@@ -64,6 +64,11 @@ MEAN_DECAY: Final[dict[type, Callable[[Any, Any], Any]]] = {
 """The mean of `exp(-x / scale)`."""
 
 
+def _of(means: Mapping[type, Any], p: Any) -> Any:
+    """Find the mean of a distribution, which may be of a subclass."""
+    return next(means[kind] for kind in type(p).__mro__ if kind in means)
+
+
 # ---- cross entropies: the means of -log q
 
 
@@ -78,11 +83,11 @@ def _to_exponential(p: Any, q: Any) -> Any:
 
 def _to_gamma(p: Any, q: Any) -> Any:
     a = q.concentration
-    return ops.lgamma(a) - a * q.rate.log() - (a - 1) * MEAN_LOG[type(p)](p) + q.rate * p.mean
+    return ops.lgamma(a) - a * q.rate.log() - (a - 1) * _of(MEAN_LOG, p)(p) + q.rate * p.mean
 
 
 def _to_gumbel(p: Any, q: Any) -> Any:
-    decay = (q.loc / q.scale).exp() * MEAN_DECAY[type(p)](p, q.scale)
+    decay = (q.loc / q.scale).exp() * _of(MEAN_DECAY, p)(p, q.scale)
     return q.scale.log() + (p.mean - q.loc) / q.scale + decay
 
 

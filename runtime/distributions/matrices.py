@@ -15,12 +15,13 @@ from ..functions.composites import mvlgamma
 from ..random import randn
 from . import constraints
 from .distribution import Distribution, Values, broadcast_all, kept
+from .exponential_family import ExponentialFamily
 from .factors import factor_of, from_factor, given_matrix
 from .gammas import Beta, Chi2
 from .validity import holds
 
 
-class Wishart(Distribution):
+class Wishart(ExponentialFamily):
     """Wishart distribution of `df` degrees of freedom, a number above the size less one.
 
     Its matrix is given as one of `covariance_matrix`, `precision_matrix` and `scale_tril`, the
@@ -35,6 +36,7 @@ class Wishart(Distribution):
     }
     support: Any = constraints.positive_definite
     has_rsample = True
+    _mean_carrier_measure = 0.0
 
     def __init__(
         self,
@@ -122,6 +124,15 @@ class Wishart(Distribution):
             - 0.5 * (self.df - size - 1) * _mv_digamma(half, size)
             + self.df * size / 2
         )
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return -0.5 * self.precision_matrix, (self.df - self._event_shape[-1] - 1) / 2
+
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
+        size = self._event_shape[-1]
+        half = y + (size + 1) / 2
+        return half * (size * math.log(2) - ops.linalg_slogdet(-2 * x)[1]) + mvlgamma(half, size)
 
 
 def _mv_digamma(a: Any, size: int) -> Any:

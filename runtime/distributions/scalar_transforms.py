@@ -50,7 +50,7 @@ class Transform:
         return inverse
 
     def _inverted(self) -> Transform:
-        return _Inverse(self)
+        return _InverseTransform(self)
 
     @property
     def sign(self) -> Any:
@@ -105,7 +105,7 @@ class Transform:
         return f"{type(self).__name__}()"
 
 
-class _Inverse(Transform):
+class _InverseTransform(Transform):
     """Inverse of a transform."""
 
     def __init__(self, transform: Transform) -> None:
@@ -138,12 +138,15 @@ class _Inverse(Transform):
         """Return the shape of what has an image of a shape."""
         return self._transform.forward_shape(shape)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._transform!r})"
+
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """Compute `log |dy/dx|` of `y = transform(x)`."""
         return -self._transform.log_abs_det_jacobian(y, x)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Inverse) and self._transform == other._transform
+        return isinstance(other, _InverseTransform) and self._transform == other._transform
 
     __hash__ = Transform.__hash__
 

@@ -246,6 +246,3 @@ class LogNormal(TransformedDistribution):
     def entropy(self) -> Any:
         """Compute the entropy."""
         return self.base_dist.entropy() + self.loc
-
-    def __repr__(self) -> str:
-        return f"LogNormal({self.base_dist})"
