@@ -136,6 +136,11 @@ def checkpoint_sequential(
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     listed = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
+    if segments > len(listed):
+        raise ValueError(
+            f"checkpoint_sequential: {segments} segments of {len(listed)} functions would be empty; "
+            "ask for as many as there are functions at most"
+        )
     size = len(listed) // segments
     for start in range(0, size * (segments - 1), size or 1):
         part = _chained(listed[start : start + size])
