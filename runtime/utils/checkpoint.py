@@ -138,8 +138,8 @@ def checkpoint_sequential(
     listed = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
     if segments > len(listed):
         raise ValueError(
-            f"checkpoint_sequential: {segments} segments of {len(listed)} functions would be empty; "
-            "ask for as many as there are functions at most"
+            f"checkpoint_sequential: {segments} segments of {len(listed)} functions would be "
+            "empty; ask for as many as there are functions at most"
         )
     size = len(listed) // segments
     for start in range(0, size * (segments - 1), size or 1):
