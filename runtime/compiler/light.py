@@ -1,7 +1,7 @@
 """Light captures: large arrays are zeros that are never read, and their results are not computed.
 
-Only the layout of a result counts. It is that of the same call on a few elements, or on a few
-examples, where the rest makes no difference to it.
+Only the layout of a result counts. It is that of the same call on a few elements, on a few
+examples, or on small matrices, where the rest makes no difference to it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,16 @@ LIGHT_FROM: Final = 1 << 16
 
 def blank(array: Array) -> Array:
     """Return zeros in the layout of an array: memory that is not touched before it is written."""
-    order = sorted(range(array.ndim), key=lambda dim: -abs(array.strides[dim]))
+    order = _order(array)
     zeros = _untouched(tuple(array.shape[dim] for dim in order), array.dtype)
     out: Array = zeros.transpose([order.index(dim) for dim in range(array.ndim)])
     return out if out.strides == array.strides else copied(array)
+
+
+def _order(array: Array) -> list[int]:
+    """Return the dimensions as they lie in memory; one of length 1 is within those next to it."""
+    steps = [(-abs(step), -length) for step, length in zip(array.strides, array.shape, strict=True)]
+    return sorted(range(array.ndim), key=steps.__getitem__)
 
 
 def _untouched(shape: tuple[int, ...], dtype: Any) -> Array:
@@ -46,7 +52,7 @@ def is_large(array: Any) -> bool:
     return isinstance(array, np.ndarray) and array.nbytes >= LIGHT_FROM
 
 
-def blank_result(function: str, args: Any, kwargs: Any) -> Array | None:
+def blank_result(function: str, args: Any, kwargs: Any) -> Array | tuple[Array, ...] | None:
     """Return what a function that is known makes of large arrays, but zeros.
 
     None for other functions and for what only small arrays are made of, which has to be computed.
@@ -59,6 +65,8 @@ def blank_result(function: str, args: Any, kwargs: Any) -> Array | None:
         return _blank_elements(function, args)
     if function in _OF_EXAMPLES:
         return _blank_examples(function, args)
+    if function in _OF_MATRICES:
+        return _blank_matrices(function, args)
     ufunc = function_of(function)
     if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1 or function.count(".") > 1:
         return None
@@ -70,6 +78,14 @@ _OF_ELEMENTS: Final = frozenset({"kernels.normal_cdf", "kernels.gelu_slope"})
 """Kernels of single elements, whose results lie in a row if their arguments do."""
 _OF_EXAMPLES: Final = frozenset({"kernels.convolution", "kernels.convolution_input"})
 """Kernels that treat each example, a part of the first argument, by itself."""
+_OF_MATRICES: Final = frozenset(
+    f"kernels.{name}"
+    for name in (
+        *("cholesky", "cholesky_ex", "cholesky_inverse", "cholesky_solve", "eigh", "inv_ex", "lu"),
+        *("lu_factor_ex", "pinv", "qr", "solve_ex", "solve_triangular", "svd"),
+    )
+)
+"""Kernels of matrices, whose results have the lengths of their arguments: none is a sum of two."""
 
 
 def _blank_ufunc(ufunc: Any, args: Any) -> Array | None:
@@ -123,15 +139,51 @@ def _blank_examples(function: str, args: Any) -> Array | None:
         few[2] = (2, *args[2][1:])
     found = function_of(function)(*few)
     shape = (count, *found.shape[1:])
-    is_dense = _laid_out(found, found.shape).strides == found.strides
-    if not is_dense or prod(shape) * found.itemsize < LIGHT_FROM:
+    if not _is_dense(found) or prod(shape) * found.itemsize < LIGHT_FROM:
         return None
     return _laid_out(found, shape)
 
 
+def _blank_matrices(function: str, args: Any) -> Array | tuple[Array, ...] | None:
+    """Return zeros in the layout of the results for identities, which all factorisations take.
+
+    Each length has a small one in its place, in the same order, as the shorter one of two counts.
+    """
+    arrays = [each for each in args if isinstance(each, np.ndarray)]
+    if not any(map(is_large, arrays)) or not all(map(_has_no_gaps, arrays)):
+        return None
+    lengths = sorted({length for each in arrays for length in each.shape})
+    small = {length: min(length, 2 + nr) for nr, length in enumerate(lengths)}
+    known = {few: length for length, few in small.items()}
+    few = [_identities(each, small) if isinstance(each, np.ndarray) else each for each in args]
+    found = function_of(function)(*few)
+    results = found if isinstance(found, tuple) else (found,)
+    if not all(_is_dense(each) and known.keys() >= {*each.shape} for each in results):
+        return None
+    made = tuple(_laid_out(each, tuple(known[few] for few in each.shape)) for each in results)
+    return made if isinstance(found, tuple) else made[0]
+
+
+def _identities(like: Array, small: dict[int, int]) -> Array:
+    """Return small identities, or ones where there are no matrices, in the layout of an array."""
+    made = _laid_out(like, tuple(small[length] for length in like.shape))
+    made[...] = np.eye(*made.shape[-2:]) if made.ndim > 1 else 1
+    return made
+
+
+def _is_dense(array: Array) -> bool:
+    """Return whether `_laid_out` makes such an array."""
+    return _laid_out(array, array.shape).strides == array.strides
+
+
+def _has_no_gaps(array: Array) -> bool:
+    """Return whether its elements lie side by side, whatever the strides of single rows are."""
+    return array.transpose(_order(array)).flags.c_contiguous
+
+
 def _laid_out(like: Array, shape: tuple[int, ...]) -> Array:
     """Return zeros, of which the dimensions lie in the same order."""
-    order = sorted(range(like.ndim), key=lambda dim: -abs(like.strides[dim]))
+    order = _order(like)
     zeros = _untouched(tuple(shape[dim] for dim in order), like.dtype)
     return zeros.transpose([order.index(dim) for dim in range(like.ndim)])
 

@@ -145,6 +145,76 @@ def test_kernels_of_examples_lie_as_those_of_two(
     assert (found.shape, found.strides, found.dtype) == (wanted.shape, wanted.strides, wanted.dtype)
 
 
+FACTORISATIONS: dict[str, tuple[Any, ...]] = {
+    "cholesky": (False,),
+    "cholesky_ex": (True, False),
+    "cholesky_inverse": (False,),
+    "eigh": ("L",),
+    "inv_ex": (True,),
+    "lu": (True,),
+    "lu_factor_ex": (True, True),
+    "pinv": (None, False, None, None),
+    "qr": ("complete",),
+    "svd": (False,),
+}
+SQUARE = {"cholesky", "cholesky_ex", "cholesky_inverse", "eigh", "inv_ex"}
+
+
+def matrices(shape: tuple[int, ...], order: tuple[int, ...], dtype: Any) -> Any:
+    made = laid_out(shape, order).astype(dtype)
+    made[...] = np.random.default_rng(0).standard_normal(shape) / 9 + 9 * np.eye(*shape[-2:])
+    return (made + made.mT.conj()) / 2 if shape[-1] == shape[-2] else made
+
+
+def assert_lies_as_computed(name: str, args: tuple[Any, ...]) -> None:
+    found = blank_result(f"kernels.{name}", args, {})
+    wanted = function_of(f"kernels.{name}")(*args)
+    assert found is not None
+    pairs = [(found, wanted)] if isinstance(wanted, np.ndarray) else zip(found, wanted, strict=True)
+    for ours, theirs in pairs:
+        assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+        assert ours.strides == theirs.strides
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (2, 0, 1)])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+@pytest.mark.parametrize("name", FACTORISATIONS)
+def test_factors_that_are_not_computed_lie_as_those_that_are(
+    name: str, dtype: Any, order: tuple[int, ...]
+) -> None:
+    for shape in ((2, 100, 100), (1, 130, 130), (4, 70, 90), (3, 90, 70), (30000, 1, 1)):
+        if shape[-1] == shape[-2] or name not in SQUARE:
+            assert_lies_as_computed(name, (matrices(shape, order, dtype), *FACTORISATIONS[name]))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_solutions_that_are_not_computed_lie_as_those_that_are(order: tuple[int, ...]) -> None:
+    square = matrices((150, 150), order, float)
+    for flags in itertools.product((False, True), repeat=3):
+        for columns in (1, 3, 150, 200):
+            right = laid_out((150, columns), order) + 1
+            given = right if flags[1] else right.mT
+            assert_lies_as_computed("solve_triangular", (square, given, *flags))
+            assert_lies_as_computed("solve_ex", (square, given, flags[1], True))
+            assert_lies_as_computed("cholesky_solve", (right, square, flags[0]))
+    assert_lies_as_computed("solve_ex", (square, np.ones(150), True, True))
+
+
+def test_a_capture_factors_no_large_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    known = np.linalg.cholesky
+
+    def seen(matrix: Any) -> Any:
+        sizes.append(len(matrix))
+        return known(matrix)
+
+    monkeypatch.setattr(np.linalg, "cholesky", seen)
+    x = 120 * gs.eye(120, dtype=gs.float64, requires_grad=True)
+    gs.compile(gs.linalg.cholesky, backend="c").entry_for(x)
+    assert sizes
+    assert max(sizes) < 10
+
+
 @pytest.mark.parametrize("backend", ["numpy", "c"])
 def test_what_a_kernel_has_to_have_is_computed(backend: str) -> None:
     gs.manual_seed(0)

@@ -204,7 +204,8 @@ def test_windows_live_where_they_are_read(size: int, least: float, most: float) 
         return gs.autograd.grad(found.square().sum(), [weight])[0].detach()
 
     run = gs.compile(step, backend="c")
-    np.testing.assert_allclose(run(x).numpy(), step(x).numpy(), rtol=1e-4)
+    expected = step(x).numpy()  # sums that may cancel: exact to the size of what is added up
+    np.testing.assert_allclose(run(x).numpy(), expected, atol=2e-6 * abs(expected).max(), rtol=0)
     program = run.entry_for(x).executable.forward
     windows = 8 * 25 * (size - 4) ** 2 * 4
     arena = written(rooted(program)).unit.memory.arena_size
