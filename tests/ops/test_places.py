@@ -60,3 +60,22 @@ def test_what_scatter_and_scatter_add_do_not_read() -> None:
         getattr(there, name)(1, gs.tensor([[1, 0]]), came).sum().backward()
         assert came.grad is not None
         assert came.grad.tolist() == [[1, 1, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add"])
+def test_a_number_counts_as_a_list_of_one(name: str) -> None:
+    """An index of one place takes a number, and one that is a number the first of a list."""
+    there, came = gs.zeros(3, dtype=gs.float64), gs.tensor(5.0, dtype=gs.float64)
+    came.requires_grad_()
+    result = getattr(there, name)(0, gs.tensor([1]), came)
+    (result * gs.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert result.tolist() == [0, 5, 0]
+    assert came.grad is not None
+    assert came.grad.item() == 2
+
+    row = _leaf(7, 8)
+    result = getattr(there, name)(0, gs.tensor(2), row)
+    (result * gs.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert result.tolist() == [0, 0, 7]
+    assert row.grad is not None
+    assert row.grad.tolist() == [3, 0]

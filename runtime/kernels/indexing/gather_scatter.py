@@ -6,6 +6,7 @@ element elsewhere.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -132,14 +133,13 @@ def _is_empty(self: Array, dim: int, index: Array) -> bool:
 
 
 def values_for(index: Array, src: Array, self: Array) -> Array:
-    """The part of `src` that has a place in `index`."""
+    """The part of `src` that has a place in `index`; a number counts as a list of one."""
     if src.dtype != self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if not index.size:
         return src.reshape(-1)[:0]
-    if src.ndim != index.ndim or any(
-        wanted > given for wanted, given in zip(index.shape, src.shape, strict=True)
-    ):
+    wanted, given = index.shape or (1,), src.shape or (1,)
+    if len(wanted) != len(given) or any(map(operator.gt, wanted, given)):
         raise RuntimeError(
             f"Expected index {list(index.shape)} to be no larger than src {list(src.shape)}"
         )
@@ -147,10 +147,12 @@ def values_for(index: Array, src: Array, self: Array) -> Array:
 
 
 def corner(self: Array, size: Sequence[int]) -> Array:
-    """A view of the first slices of every dimension."""
+    """A view of the first slices of every dimension; a number counts as a list of one."""
     if 0 in size:  # of no elements, whatever the dimensions of either
         return np.atleast_1d(self)[:0].reshape(size)
-    part: tuple[Any, ...] = tuple(slice(length) for length in size)
+    if not self.ndim:
+        return self.reshape(size)
+    part: tuple[Any, ...] = tuple(slice(length) for length in size) or (0,)
     return self[(*part, ...)]
 
 

@@ -46,6 +46,14 @@ def _written(lib: Any, write: Callable[[Any, Any], Any], *source: int) -> Any:
     return _gradients(lib, whole, (3,), source), _gradients(lib, row, (2, 3), source)
 
 
+def _with_numbers(lib: Any, call: Callable[[Any, Any, Any], Any]) -> list[Any]:
+    """A scatter of numbers and lists of one, in every combination whose gradients PyTorch has."""
+    return [
+        _gradients(lib, lambda x, v, i=i: call(x, lib.tensor(i), v), shape, source)
+        for shape, (i, source) in product([(3,), ()], [(0, ()), ([0], ()), ([0], (1,))])
+    ]
+
+
 CALLS: dict[str, Behaviour] = {
     "take": lambda t: _gradients(t, lambda x: x.take(t.tensor([[5, -6], [5, 0]])), (2, 3)),
     "take of nothing": lambda t: t.ones(2, 2).take(t.tensor([], dtype=t.int64)),
@@ -64,6 +72,14 @@ CALLS: dict[str, Behaviour] = {
     "masked_scatter_": lambda t: _written(
         t, lambda x, v: x.masked_scatter_(t.tensor([True, False, True]), v), 3
     ),
+    "scatter of numbers": lambda t: _with_numbers(t, lambda x, i, v: x.scatter(0, i, v)),
+    "scatter_add of numbers": lambda t: _with_numbers(t, lambda x, i, v: x.scatter_add(0, i, v)),
+    **{
+        f"scatter_reduce of numbers, {how}": lambda t, how=how: _with_numbers(
+            t, lambda x, i, v: x.scatter_reduce(0, i, v, how)
+        )
+        for how in ("sum", "prod", "mean", "amax", "amin")
+    },
     "index_add": lambda t: _gradients(
         t, lambda x, v: x.index_add(1, t.tensor([2, 2]), v, alpha=-0.5), (2, 3), (2, 2)
     ),
