@@ -152,7 +152,9 @@ def corner(self: Array, size: Sequence[int]) -> Array:
         return np.atleast_1d(self)[:0].reshape(size)
     if not self.ndim:
         return self.reshape(size)
-    part: tuple[Any, ...] = tuple(slice(length) for length in size) or (0,)
+    if not size and self.ndim == 1:
+        return self[(0, ...)]
+    part: tuple[Any, ...] = tuple(slice(length) for length in size)
     return self[(*part, ...)]
 
 
