@@ -43,7 +43,7 @@ _FIXED = {"trace": 0, "dot": 0, "vdot": 0, "mv": 1, "mm": 2, "outer": 2, "bmm": 
 """The number of dimensions that results have, whatever the arguments are."""
 
 
-_AS_LONG_AS = {"view": "size", "expand": "size", "repeat": "repeats"}
+_AS_LONG_AS = {"view": "size", "expand": "size", "repeat": "repeats", "permute": "dims"}
 """The argument of an op that has a number for each dimension of the result."""
 
 
@@ -119,6 +119,11 @@ class Ranks:
                 if None not in (first, last, count):
                     return len(range(count or 0)[first:last])
         return None
+
+    def is_unchanged(self, value: Expr, dims: Expr) -> bool:
+        """Return whether dimensions stay in their order, of which there are as many as listed."""
+        count = self.of(value)
+        return count is not None and dims == Sequence(tuple(map(Const, range(count))))
 
     def note(self, target: str, rank: int | None) -> None:
         """Learn the number of dimensions of a value."""

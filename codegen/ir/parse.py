@@ -36,6 +36,7 @@ from .nodes import (
     Unary,
 )
 from .places import Places
+from .shorthands import NotShort, written_out
 
 __all__ = ["ATTRIBUTES", "PRIMITIVE_ROOTS", "FormulaError", "parse"]
 
@@ -256,8 +257,15 @@ class _Reader:
             if help := fault_of_method(function):
                 raise self._refuse(node.func, f"the method `{function}`", help)
             called = self._arguments(function, (self.expr(node.func.value),), node, span)
-            return method(called, span)
-        return self._arguments(self._function(node.func), (), node, span)
+            made = method(called, span)
+        else:
+            made = self._arguments(self._function(node.func), (), node, span)
+        if not isinstance(made, Call):
+            return made
+        try:
+            return written_out(made)
+        except NotShort as error:
+            raise self._error(node, "GS031", f"{error}", error.help) from None
 
     @staticmethod
     def _is_method(node: ast.expr) -> bool:

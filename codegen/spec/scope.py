@@ -235,15 +235,8 @@ def _place_of_name(call: Call, formula: Formula) -> TextSpan:
     return TextSpan(start, start + len(call.function)) if is_in_front else call.span
 
 
-_WRITTEN_OTHERWISE = {
-    "arange": "positions are those of a tensor: `cumsum(ones_like(x), 0) - 1`",
-    "eye": "write `diag(ones_like(x))` of a vector `x`, `diag(ones_like(A[0]))` beside a matrix",
-    "zeros": "write `zeros_like(x)`",
-    "ones": "write `ones_like(x)`",
-    "full": "write `value * ones_like(x)`",
-    "to": "write `_to_copy(x, dtype='int64')`",
-}
-"""In the place of tensors from nothing, which have no dtype in a formula, and of members."""
+_WRITTEN_OTHERWISE = {"to": "write `_to_copy(x, dtype='int64')`"}
+"""In the place of members that are no ops."""
 
 
 def _instead(function: str, functions: Functions) -> str:

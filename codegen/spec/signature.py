@@ -13,6 +13,7 @@ from lark import Lark, Token, Tree, UnexpectedInput
 from ..diagnostics import did_you_mean
 from ..ir.nodes import TextSpan
 from ..ir.parse import PRIMITIVE_ROOTS
+from ..ir.shorthands import SHORTHANDS
 from .keys import ENTRY_KEYS
 from .model import REQUIRED, Output, Param, Signature, Type
 from .vocabulary import BASE_TYPES, CONSTANTS, HELPERS
@@ -82,7 +83,7 @@ def parse_signature(text: str) -> Signature:
     name, params, returns = (child for child in tree.children if isinstance(child, Tree))
     base, overload = name.children
     _check_name(base)
-    if base in HELPERS:
+    if base in HELPERS or base in SHORTHANDS:
         message = f"`{base}` is a function of the formula language"
         raise SignatureError(_span(base), "GS024", message, "rename the op")
     outputs = _outputs(returns, text)

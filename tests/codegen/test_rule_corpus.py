@@ -56,7 +56,7 @@ RIGHT = (
     *("shifted_log_sum", "rest_beside_stairs", "times_counts", "turned_view"),
     *("plain_logcosh", "plain_kl_mvn", "trapezoids_by_hand", "standard_score"),
     *("pole_of_total", "log_of_total", "harmonic_mean"),
-    *("member_contrast", "member_soft_layer"),
+    *("member_contrast", "member_soft_layer", "line_heads", "line_ridge"),
 )
 """Rules that an author would write, each of another kind."""
 

@@ -156,8 +156,8 @@ def test_did_you_mean_stays_silent_when_nothing_is_close() -> None:
 HINTS = {
     "linalg_solve": ("solve(self, self)", "did you mean `linalg_solve`?"),
     "method": ("self.to('int64')", "write `_to_copy(x, dtype='int64')`"),
-    "arange": ("self * arange(3)", "`cumsum(ones_like(x), 0) - 1`"),
-    "eye": ("eye(3) @ self", "write `diag(ones_like(x))`"),
+    "arange": ("self * arange(3)", "write `arange(n, dtype=x.dtype)`"),
+    "eye": ("eye(3) @ self", "write `eye(n, dtype=x.dtype)`"),
 }
 
 
