@@ -164,7 +164,7 @@ class Tape:
         """Call a function on arrays, and record it; results that are no arrays are as they are."""
         kwargs = kwargs or {}
         plain, options = _plain(args), _plain(kwargs)
-        found = blank_result(function, plain, options) if self.is_light else None
+        found: Any = blank_result(function, plain, options) if self.is_light else None
         if found is None:
             few = of_one_example(function, plain) if self.is_light else plain
             found = function_of(function)(*few, **options)
