@@ -15,6 +15,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from gradspec_codegen.ir.shorthands import SHORTHANDS
 from gradspec_codegen.render.module_names import MODULE_NAMES
 from gradspec_codegen.spec.keys import ENTRY_KEYS
 from gradspec_codegen.spec.vocabulary import CONSTANTS, HELPERS
@@ -195,7 +196,7 @@ def of_their_own() -> Iterator[str]:
     for name in NAMES:
         stem = name.replace("_", "").lower()
         if (
-            name not in {*TAKEN, *HELPERS, *OF_PACKAGES}
+            name not in {*TAKEN, *HELPERS, *SHORTHANDS, *OF_PACKAGES}
             and name[0] != "_"
             and stem not in seen | TAKEN_STEMS
         ):
