@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence as Items
 from dataclasses import dataclass, replace
 
-from .nodes import Attribute, Binary, Call, Const, Expr, Sequence, Subscript, Unary
+from .nodes import Attribute, Binary, Call, Const, Expr, Sequence, Subscript, number
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _product(one: _Term, other: _Term, kept: set[str]) -> _Term:
         return _Term(_matmul(one, other, batch, left, inner, right), batch + left + right, sizes)
     first = _ordered(one, batch + left + inner).value
     for _ in right:
-        first = Call("unsqueeze", (first, _number(-1)))
+        first = Call("unsqueeze", (first, number(-1)))
     second = _ordered(other, batch + right + inner).value
     for _ in left:
         second = Call("unsqueeze", (second, Const(len(batch))))
@@ -99,11 +99,11 @@ def _matmul(one: _Term, other: _Term, batch: str, left: str, inner: str, right: 
     second = _grouped(other, batch, inner, right)
     value: Expr = Binary("@", first, second)
     if batch and not (left and right):
-        value = Call("squeeze", (value, _number(-1 if left else -2)))
+        value = Call("squeeze", (value, number(-1 if left else -2)))
     for group, place, term in ((right, -1, other), (left, len(batch), one)):
         if len(group) > 1:
             extents = Sequence(tuple(term.sizes[letter] for letter in group))
-            value = Call("unflatten", (value, _number(place), extents))
+            value = Call("unflatten", (value, number(place), extents))
     return value
 
 
@@ -112,12 +112,12 @@ def _grouped(term: _Term, batch: str, rows: str, columns: str) -> Expr:
     value = _ordered(term, batch + rows + columns).value
     if len(columns) > 1:
         start = len(batch + rows)
-        value = Call("flatten", (value, Const(start), _number(-1)))
+        value = Call("flatten", (value, Const(start), number(-1)))
     if len(rows) > 1:
         end = len(batch + rows) - 1
         value = Call("flatten", (value, Const(len(batch)), Const(end)))
     if batch and not (rows and columns):
-        value = Call("unsqueeze", (value, _number(-1 if rows else -2)))
+        value = Call("unsqueeze", (value, number(-1 if rows else -2)))
     return value
 
 
@@ -146,7 +146,3 @@ def _permuted(value: Expr, order: Iterable[int]) -> Expr:
         case Call("permute", (inner, Sequence(places))):
             return Call("permute", (inner, Sequence(tuple(places[k] for k in order))))
     return Call("permute", (value, Sequence(tuple(map(Const, order)))))
-
-
-def _number(value: int) -> Expr:
-    return Unary("-", Const(-value)) if value < 0 else Const(value)

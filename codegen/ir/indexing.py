@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import EllipsisType
 from typing import TypeAlias
 
-from .nodes import Call, Const, Expr, Slice, Unary
+from .nodes import Call, Const, Expr, Slice, Unary, number
 
 Index: TypeAlias = "Expr | Slice | EllipsisType"
 """One part of an index; `...` stands for the dimensions that are not named."""
@@ -42,7 +42,7 @@ def _is_single(index: Index) -> bool:
 
 def _part(value: Expr, dim: int, index: Index) -> Expr:
     assert not isinstance(index, EllipsisType)
-    place = Const(dim) if dim >= 0 else Unary("-", Const(-dim))
+    place = number(dim)
     if index == Const(None):
         return Call("unsqueeze", (value, place), span=index.span)
     if not isinstance(index, Slice):

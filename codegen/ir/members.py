@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .nodes import Attribute, Call, Const, Expr, Subscript, TextSpan, Unary
+from .nodes import Attribute, Call, Expr, Subscript, TextSpan, number
 
 ATTRIBUTES = ("shape", "ndim", "dtype", "strides", "meta")
 """The attributes that are read as they are."""
@@ -34,7 +34,7 @@ def attribute_by_ops(value: Expr, name: str, span: TextSpan) -> Expr | None:
     if name not in _BY_OPS:
         return None
     for function, numbers in _BY_OPS[name]:
-        places = tuple(_number(number) for number in numbers)
+        places = tuple(number(each) for each in numbers)
         value = Call(function, (value, *places), span=span)
     return value
 
@@ -62,7 +62,3 @@ def fault_of_method(name: str) -> str | None:
     if name.startswith("_"):
         return f"write `{name}(x)`"
     return _WRITTEN_OTHERWISE.get(name)
-
-
-def _number(value: int) -> Expr:
-    return Unary("-", Const(-value)) if value < 0 else Const(value)

@@ -185,3 +185,18 @@ class Block(Node):
         """The expression of a one-line formula, None of a longer block."""
         first = self.statements[0]
         return first.value if len(self.statements) == 1 and isinstance(first, Return) else None
+
+
+def number(value: int) -> Expr:
+    """A whole number as a formula writes it: with a minus in front where it is negative."""
+    return Unary("-", Const(-value)) if value < 0 else Const(value)
+
+
+def whole_number(expr: Expr | Slice) -> int | None:
+    """The whole number that an expression is; None if it is none."""
+    match expr:
+        case Const(int(value)) if not isinstance(value, bool):
+            return value
+        case Unary("-", Const(int(value))) if not isinstance(value, bool):
+            return -value
+    return None

@@ -24,7 +24,8 @@ from .nodes import (
     Star,
     Subscript,
     TextSpan,
-    Unary,
+    number,
+    whole_number,
 )
 from .walk import with_parts
 
@@ -53,14 +54,14 @@ def _placed(node: Any, span: TextSpan) -> Any:
     return replace(placed, span=span) if isinstance(placed, Node) else placed
 
 
-def _filled(number: int | None) -> Callable[[Call], Expr]:
+def _filled(fill: int | None) -> Callable[[Call], Expr]:
     """Tensors of one number: `ones(2, n, dtype=x.dtype)`, `full([n], number, dtype=x.dtype)`."""
 
     def meaning(call: Call) -> Expr:
         given = _Given(call, ("dtype",))
         args = list(call.args)
-        value: Expr = Const(number)
-        if number is None:
+        value: Expr = Const(fill)
+        if fill is None:
             if len(args) != 2 or not isinstance(args[0], Sequence):
                 raise given.refused("takes a list of sizes and a number")
             value = args.pop()
@@ -101,17 +102,17 @@ def _take_along_dim(call: Call) -> Expr:
     """Elements along a dimension, at places of which the other sizes may be one."""
     given = _Given(call, ("dim",))
     args = (*call.args, *(value for _, value in call.kwargs))
-    dim = _whole_number(args[2]) if len(args) == 3 else None
+    dim = whole_number(args[2]) if len(args) == 3 else None
     if dim is None:
         help = "write `gather(x, dim, index)`, where `index` has the other sizes of `x`"
         raise given.refused("takes a tensor, places and a number for `dim`", help)
     value, index = args[:2]
     shape = Attribute(value, "shape")
-    behind = [] if dim == -1 else [Star(Subscript(shape, Slice(_number(dim + 1), None, None)))]
-    before = [] if dim == 0 else [Star(Subscript(shape, Slice(None, _number(dim), None)))]
-    count = Subscript(Attribute(index, "shape"), _number(dim))
+    behind = [] if dim == -1 else [Star(Subscript(shape, Slice(number(dim + 1), None, None)))]
+    before = [] if dim == 0 else [Star(Subscript(shape, Slice(None, number(dim), None)))]
+    count = Subscript(Attribute(index, "shape"), number(dim))
     places = Call("expand", (index, Sequence((*before, count, *behind))))
-    return Call("gather", (value, _number(dim), places))
+    return Call("gather", (value, number(dim), places))
 
 
 def _einsum(call: Call) -> Expr:
@@ -173,16 +174,3 @@ _FORMS = {
 
 def _ones(tensor: Expr, size: Expr) -> Expr:
     return Call("expand", (Call("_number_like", (tensor, Const(1))), Sequence((size,))))
-
-
-def _whole_number(expr: Expr) -> int | None:
-    match expr:
-        case Const(int() as value) if not isinstance(value, bool):
-            return value
-        case Unary("-", Const(int() as value)):
-            return -value
-    return None
-
-
-def _number(value: int) -> Expr:
-    return Unary("-", Const(-value)) if value < 0 else Const(value)

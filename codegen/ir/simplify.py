@@ -21,6 +21,7 @@ from .nodes import (
     Star,
     Subscript,
     Unary,
+    whole_number,
 )
 from .walk import with_parts
 
@@ -56,26 +57,16 @@ def _folded(expr: Expr) -> Expr:
     """Items of displays, repeated displays, and differences of whole numbers."""
     match expr:
         case Subscript(Sequence(items), index) if not any(isinstance(i, Star) for i in items):
-            place = _whole(index)
+            place = whole_number(index)
             if place is not None and -len(items) <= place < len(items):
                 return items[place]
         case Binary("*", Sequence(items), Const(int(count))):
             return Sequence(items * count)
         case Binary("-", left, right):
-            one, other = _whole(left), _whole(right)
+            one, other = whole_number(left), whole_number(right)
             if one is not None and other is not None and one >= other:
                 return Const(one - other)
     return expr
-
-
-def _whole(expr: Expr | Slice) -> int | None:
-    """The whole number that an expression is; None if it is none."""
-    match expr:
-        case Const(int(number)) if not isinstance(number, bool):
-            return number
-        case Unary("-", Const(int(number))) if not isinstance(number, bool):
-            return -number
-    return None
 
 
 def _simplify_part(part: Any) -> Any:

@@ -20,8 +20,6 @@ from .gammas import Beta, Gamma
 from .images import Gumbel, Pareto
 from .kl import register_kl
 
-EULER: Final = 0.57721566490153286060
-
 Moment = Callable[[Any], Any]
 
 

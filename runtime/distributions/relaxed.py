@@ -53,12 +53,32 @@ class LogitRelaxedBernoulli(Trials):
         return log_temperature + difference - 2 * ops.softplus(difference)
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class _Image(TransformedDistribution):
+    """Base of the images of relaxed numbers and categories, whose parameters are those of these."""
+
+    base_dist: Any
+
+    @property
+    def temperature(self) -> Any:
+        """Return the temperature."""
+        return self.base_dist.temperature
+
+    @property
+    def probs(self) -> Any:
+        """Return the probabilities."""
+        return self.base_dist.probs
+
+    @property
+    def logits(self) -> Any:
+        """Return the log odds, or logarithms of the probabilities."""
+        return self.base_dist.logits
+
+
+class RelaxedBernoulli(_Image):
     """Numbers between 0 and 1, near to the ends for small temperatures (binary Concrete)."""
 
     arg_constraints: ClassVar[Any] = LogitRelaxedBernoulli.arg_constraints
     support: Any = constraints.unit_interval
-    base_dist: LogitRelaxedBernoulli
 
     def __init__(
         self,
@@ -69,21 +89,6 @@ class RelaxedBernoulli(TransformedDistribution):
     ) -> None:
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """Return the temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def probs(self) -> Any:
-        """Return the probability of 1."""
-        return self.base_dist.probs
-
-    @property
-    def logits(self) -> Any:
-        """Return the log odds of 1."""
-        return self.base_dist.logits
 
 
 class ExpRelaxedCategorical(OfCategories):
@@ -121,12 +126,11 @@ class ExpRelaxedCategorical(OfCategories):
         return (score - score.logsumexp(-1, keepdim=True)).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Image):
     """Vectors on a simplex, near to its corners for small temperatures (Concrete)."""
 
     arg_constraints: ClassVar[Any] = ExpRelaxedCategorical.arg_constraints
     support: Any = constraints.simplex
-    base_dist: ExpRelaxedCategorical
 
     def __init__(
         self,
@@ -137,18 +141,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     ) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args)
         super().__init__(base, ExpTransform(), validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """Return the temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def probs(self) -> Any:
-        """Return the probabilities of the corners."""
-        return self.base_dist.probs
-
-    @property
-    def logits(self) -> Any:
-        """Return the logarithms of the probabilities."""
-        return self.base_dist.logits
